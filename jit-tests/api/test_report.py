@@ -263,6 +263,7 @@ class Page(InFolder):
             self.assertRegex(text, rf'<details class="function" id="f\d+"><summary><b>{name}</b>')
         self.assertIn('class="line k-raw"', text)
         self.assertIn("v1: Object = arg 0", text)
+        self.assertRegex(text, r"Asks the object, as the interpreter does: `[a-z_]+`")
 
     def test_what_a_program_is_called_is_escaped(self):
         (self.folder / "program.py").rename(self.folder / "<b>&x.py")

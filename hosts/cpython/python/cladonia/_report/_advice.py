@@ -65,7 +65,7 @@ def of(row, met, instrs):
             continue
         described.add((line, reason))
         names = _lines.operands(instrs, at)
-        found.append((_met(line, names, classes, total), WHAT_HELPS.get(reason)))
+        found.append((_met(line, names, classes, total, reason), WHAT_HELPS.get(reason)))
     for exit in sorted(row["exits"], key=lambda exit: -exit["count"]):
         place = exit["line"], exit["reason"]
         if exit["count"] >= SOME_EXITS and place not in described:
@@ -95,7 +95,16 @@ def _by_place(met):
     return sorted(places.items(), key=lambda place: -sum(place[1].values()))
 
 
-def _met(line, names, classes, total):
+#: What was wrong with operands of these classes.
+WHY_MET = {
+    "type": "which this version was not made for",
+    "shape": "with attributes laid out in another way than this version was made for",
+    "domain": "with values that machine code leaves to the interpreter",
+    "int_too_large": "and an int of them has more than 64 bits",
+}
+
+
+def _met(line, names, classes, total, reason):
     """`x` was a float 5,000 times, ..."""
     ordered = sorted(classes.items(), key=lambda item: -item[1])
     shown = ordered[:4]
@@ -106,11 +115,11 @@ def _met(line, names, classes, total):
         place = varies[0] if varies else 0
         name = f"`{names[place - width]}`" if len(names) >= width - place else "the value"
         said = ", ".join(f"{_a(key[place])} {count:,} times" for key, count in shown if len(key) > place)
-        text = f"Line {line}: {name} was {said}, which this version was not made for"
+        text = f"Line {line}: {name} was {said}, {WHY_MET[reason]}"
     else:
         named = " and ".join(f"`{name}`" for name in names) if len(names) == width else "the operands"
         said = ", ".join(f"{' and '.join(key)} {count:,} times" for key, count in shown)
-        text = f"Line {line}: {named} were {said}, which this version was not made for"
+        text = f"Line {line}: {named} were {said}, {WHY_MET[reason]}"
     more = len(ordered) - len(shown)
     return f"{text}{f', and {more} other combinations' if more else ''} ({total:,} exits)."
 

@@ -26,7 +26,7 @@ SILENT = frozenset("""
     """.split())
 
 _RAW = re.compile(r"(?:int|float)_[a-z_]+|bool_not|bool_to_int|select|raw_(?:get|set|len)|range_[a-z]+|unbox_[a-z]+|index|iter_more")
-_CODE_LINE = re.compile(r"    file \".*\" (\d+)$")
+_CODE_LINE = re.compile(r" +file \".*\" (\d+)$")
 _INSTR = re.compile(r"  @(\d+)\s+(\w+)(?: (.*))?$")
 _HIR = re.compile(r"    (?:v\d+: (?P<type>.+?) = )?(?P<op>[a-z_]+)(?P<rest>.*)$")
 _STATE = re.compile(r"\{@(\d+) ")
@@ -37,7 +37,7 @@ def instructions(bytecode):
     """The instructions of a function's typed bytecode: position to (line, operation, argument)."""
     found, line = {}, None
     for text in bytecode.splitlines():
-        if match := _CODE_LINE.match(text.replace("  file", "    file", 1) if text.startswith("  file") else text):
+        if match := _CODE_LINE.match(text):
             line = int(match[1])
         if not (match := _INSTR.match(text)):
             continue
@@ -77,6 +77,16 @@ def kinds(bytecode, selected):
         if before is None or KINDS.index(kind) > KINDS.index(before):
             found[line] = kind
     return found
+
+
+def general(bytecode, selected):
+    """The general operations of each line that has some: line to their names, in order."""
+    lines = {at: line for at, (line, _, _) in instructions(bytecode).items()}
+    found = {}
+    for at, op in positions(selected):
+        if op in GENERAL and lines.get(at) is not None and op not in found.setdefault(lines[at], []):
+            found[lines[at]].append(op)
+    return {line: ops for line, ops in found.items() if ops}
 
 
 def operands(instrs, at):

@@ -349,8 +349,9 @@ def detail(row, texts, met, lines, period):
     bytecode, selected = texts.get("bytecode", ""), texts.get("selected", "")
     instrs = _lines.instructions(bytecode)
     kinds = _lines.kinds(bytecode, selected) if selected else {}
+    general = _lines.general(bytecode, selected) if selected else {}
     advice = _advice.of(raw, met, instrs)
-    source = _source(raw, kinds, {line for line, _, _ in instrs.values() if line}, advice, lines, period)
+    source = _source(raw, kinds, general, {line for line, _, _ in instrs.values() if line}, advice, lines, period)
     forms = [{"name": label, "text": _cut(texts[name])} for name, label in (
         ("plan", "plan of each attribute access and name"), ("hir", "HIR, as built"), ("selected", "HIR, as selected for machine code"),
         ("asm", "assembly"), ("bytecode", "typed bytecode, with what the interpreter has observed")) if texts.get(name)]
@@ -367,7 +368,7 @@ def _cut(text):
     return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\n... {len(text) - MOST_TEXT:,} characters more"
 
 
-def _source(row, kinds, known, advice, lines, period):
+def _source(row, kinds, general, known, advice, lines, period):
     """The lines of a function: number, text, how it ran, its time, its exits, and what is said of it."""
     text = linecache.getlines(row["file"])
     first = row["line"]
@@ -386,10 +387,19 @@ def _source(row, kinds, known, advice, lines, period):
         if not kinds and (interpreted or native):
             kind = "native" if native > interpreted else "interpreted"
         notes = [{"text": said, "help": help or ""} for said, help in advice if said.startswith(f"Line {number}:")]
-        notes += [{"text": f"Left {exit['count']:,} times: {exit['reason']}.", "help": ""} for exit in left if not notes]
+        notes += [{"text": f"Left {_times(exit['count'])}: {exit['reason']}.", "help": _advice.WHAT_HELPS.get(exit["reason"], "")}
+                  for exit in left if not notes]
+        if number in general:
+            notes.append({"text": f"Asks the object, as the interpreter does: {', '.join(f'`{op}`' for op in general[number])}.",
+                          "help": "values of one class that the compiler knows (numbers, strings, lists, instances of the program's classes), "
+                                  "for which it has code of its own" if not left else ""})
         found.append({"number": number, "text": text[number - 1].rstrip("\n").expandtabs(), "kind": kind, "exits": f"{count:,}" if count else "",
                       "seconds": f"{(interpreted + native) * period:.3f}" if interpreted + native else "", "notes": notes})
     return found
+
+
+def _times(count):
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def _extent(text):

@@ -10,7 +10,7 @@ def render(native, model):
     files = resources.files(__package__)
     parts = {name: files.joinpath(f"page.{name}").read_text(encoding="utf-8") for name in ("html", "css", "js")}
     context = dict(model, css=parts["css"], js=parts["js"], functions=[_shown(row) for row in model["functions"]],
-                   seconds=f"{model['seconds']:.2f}", processor=f"{model['processor']:.2f}", period_ms=f"{model['period_ms']:.0f}",
+                   seconds=f"{model['seconds']:.2f}", processor=f"{model['processor']:.3f}", period_ms=f"{model['period_ms']:.0f}",
                    samples=f"{model['samples']:,}", periods=f"{model['periods']:,}", refused=[list(item) for item in model["refused"]],
                    not_sampled=model["not_sampled"] or "")
     return native.render(parts["html"], context)
