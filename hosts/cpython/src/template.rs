@@ -81,7 +81,10 @@ unsafe fn value_of(object: Obj, depth: u32) -> Result<Value, String> {
             return Ok(Value::from(fields));
         }
         let class = std::ffi::CStr::from_ptr((*Py_TYPE(object)).tp_name);
-        Err(format!("a template can't have a {}", class.to_string_lossy()))
+        Err(format!(
+            "a template can't have a {}",
+            class.to_string_lossy()
+        ))
     }
 }
 

@@ -97,7 +97,8 @@ impl Advice {
     /// Tell what there is to tell. Runs code of the program.
     pub fn tell(&self, _: Gil) {
         for news in self.news.take() {
-            let words = [news.name, news.file, news.text].map(|word| CString::new(word.replace('\0', "?")));
+            let words =
+                [news.name, news.file, news.text].map(|word| CString::new(word.replace('\0', "?")));
             let [Ok(name), Ok(file), Ok(text)] = &words else {
                 continue;
             };

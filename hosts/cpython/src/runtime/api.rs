@@ -7,9 +7,7 @@ use super::healing::ForceExit;
 use super::monitoring::{self, Monitor};
 use super::units;
 use super::workers::Insisting;
-use super::{
-    Gil, Options, ended, generators, listing, locals_proxy, recording, stats, symbols,
-};
+use super::{Gil, Options, ended, generators, listing, locals_proxy, recording, stats, symbols};
 use crate::objects::{self, collector, list_iterators};
 use crate::{accesses, memory};
 use cladonia::engine::Execution;
@@ -672,7 +670,11 @@ fn available_only(body: impl FnOnce(Gil) -> Object) -> Object {
         }
         // SAFETY: the interpreter calls with its lock held.
         let object = body(unsafe { Gil::held() });
-        if object.is_null() { Err(()) } else { Ok(object) }
+        if object.is_null() {
+            Err(())
+        } else {
+            Ok(object)
+        }
     })
 }
 

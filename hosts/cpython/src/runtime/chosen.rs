@@ -5,7 +5,9 @@
 
 use super::Gil;
 use super::capi::{Object, text};
-use pyo3_ffi::{PyDict_Check, PyDict_GetItemWithError, PyErr_Clear, PyUnicode_InternFromString, Py_DECREF};
+use pyo3_ffi::{
+    Py_DECREF, PyDict_Check, PyDict_GetItemWithError, PyErr_Clear, PyUnicode_InternFromString,
+};
 use std::cell::RefCell;
 
 /// The user's lists.
@@ -20,7 +22,10 @@ impl Chosen {
     pub fn set(&self, only: &str, not: &str) {
         let names = |list: &str| {
             let names = list.split(',').map(str::trim);
-            names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+            names
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned)
+                .collect()
         };
         self.only.replace(names(only));
         self.not.replace(names(not));

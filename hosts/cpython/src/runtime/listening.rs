@@ -154,11 +154,19 @@ extern "C" fn tick(_: *mut c_void) -> c_int {
     if !runtime.on.get() || runtime.finished.get() || runtime.quiet.get() != 0 {
         return 0;
     }
-    if runtime.listening.ticks.get().is_multiple_of(TICKS_BETWEEN_LOOKS) {
+    if runtime
+        .listening
+        .ticks
+        .get()
+        .is_multiple_of(TICKS_BETWEEN_LOOKS)
+    {
         runtime.advice.look(gil);
         runtime.advice.tell(gil);
     }
-    runtime.listening.ticks.update(|ticks| ticks.wrapping_add(1));
+    runtime
+        .listening
+        .ticks
+        .update(|ticks| ticks.wrapping_add(1));
     for code in runtime.listening.wanted.take() {
         if let Some(state) = runtime.state(code as Object) {
             hear(gil, &state);

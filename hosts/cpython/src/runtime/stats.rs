@@ -121,7 +121,11 @@ impl Totals {
     /// Entries and back edges of units that are no more, and how many functions were refused, of those that are no more, too.
     pub fn past_counts(&self) -> (u64, u64, u64) {
         let past = self.past.borrow();
-        (past.entries, past.native_iterations, past.refused.values().sum())
+        (
+            past.entries,
+            past.native_iterations,
+            past.refused.values().sum(),
+        )
     }
 
     /// Add what is known of a code object that is going away.

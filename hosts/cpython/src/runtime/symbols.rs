@@ -200,7 +200,11 @@ impl Dump {
         const MAGIC: u32 = 0x4A69_5444;
         const VERSION: u32 = 1;
         const HEADER: u32 = 40;
-        let machine: u32 = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
+        let machine: u32 = if cfg!(target_arch = "aarch64") {
+            183
+        } else {
+            62
+        };
         let process = std::process::id();
         let mut file = create(&folder.join(format!("jit-{process}.dump")))?;
         let mut header = Vec::new();
@@ -226,7 +230,14 @@ impl Dump {
     }
 
     /// Add code: where it comes from, then what it is.
-    fn add(&mut self, at: usize, code: &[u8], name: &str, file: &str, line: i32) -> Result<(), Error> {
+    fn add(
+        &mut self,
+        at: usize,
+        code: &[u8],
+        name: &str,
+        file: &str,
+        line: i32,
+    ) -> Result<(), Error> {
         const LOAD: u32 = 0;
         const LINES: u32 = 2;
         let mut lines = Vec::new();

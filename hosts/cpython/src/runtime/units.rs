@@ -771,7 +771,9 @@ pub fn reclaim(gil: Gil) {
     if !rt.buried.borrow().is_empty() && keep.is_empty() && nothing_runs() {
         rt.stubs.clear();
         let buried = rt.buried.take();
-        buried.iter().for_each(|entry| rt.symbols.forget_entry(entry));
+        buried
+            .iter()
+            .for_each(|entry| rt.symbols.forget_entry(entry));
     }
     rt.retired.replace(keep);
     for unit in free {

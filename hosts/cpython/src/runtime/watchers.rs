@@ -346,9 +346,11 @@ pub unsafe fn raw_entry_changed(gil: Gil, code: Object, unit: UnitRef) {
     for (func, mut units) in callers {
         units.retain(|other| *other != unit);
         // SAFETY: units in the tables are alive, and invalidating one frees none.
-        gil.runtime().recording.because("a callee takes other raw arguments", || unsafe {
-            units::break_units(gil, units, &is_function(func));
-        });
+        gil.runtime()
+            .recording
+            .because("a callee takes other raw arguments", || unsafe {
+                units::break_units(gil, units, &is_function(func));
+            });
     }
 }
 
@@ -420,9 +422,11 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
     }
     let units = relying_on(&runtime.watches.functions, func);
     // SAFETY: units in the tables are alive.
-    runtime.recording.because("a function's code or defaults have changed", || unsafe {
-        units::break_units(gil, units, &is_function(func));
-    });
+    runtime
+        .recording
+        .because("a function's code or defaults have changed", || unsafe {
+            units::break_units(gil, units, &is_function(func));
+        });
     // The stub binds defaults as they are at each call, but another code object is another function.
     if event == function_event::MODIFY_CODE {
         // SAFETY: the function is alive.
@@ -513,9 +517,11 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
         let is_broken = is_name(dict_address, unstable.1.clone());
         watches.unstable.borrow_mut().insert(unstable);
         let units = watches.relying_on_name(dict_address, name);
-        runtime.recording.because("a global name got another value", || {
-            units::break_units(gil, units, &is_broken);
-        });
+        runtime
+            .recording
+            .because("a global name got another value", || {
+                units::break_units(gil, units, &is_broken);
+            });
         // The dict still has what it is about to drop. Units that nothing runs in go first, so that it is the last to.
         if !runtime.compiler.is_at_work() && !old.is_null() {
             units::reclaim(gil);
@@ -557,9 +563,11 @@ unsafe extern "C" fn class_changed(class: Object) -> c_int {
         _ => false,
     };
     // SAFETY: units in the tables are alive.
-    gil.runtime().recording.because("a class has changed", || unsafe {
-        units::break_units(gil, units, &is_broken);
-    });
+    gil.runtime()
+        .recording
+        .because("a class has changed", || unsafe {
+            units::break_units(gil, units, &is_broken);
+        });
     0
 }
 

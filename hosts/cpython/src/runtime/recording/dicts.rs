@@ -32,7 +32,10 @@ pub fn take(gil: Gil) -> Object {
     dict.set("seconds", float(seconds));
     dict.set("period", float(PERIOD));
     let reason = state.sampler.as_ref().err();
-    dict.set("not_sampled", reason.map_or_else(none, |reason| text(reason)));
+    dict.set(
+        "not_sampled",
+        reason.map_or_else(none, |reason| text(reason)),
+    );
     dict.set("samples", number(profile.samples));
     dict.set("periods", number(profile.periods));
     dict.set("lost", number(Sampler::lost()));
@@ -41,7 +44,11 @@ pub fn take(gil: Gil) -> Object {
     dict.set(
         "codes",
         list(codes.infos.iter().map(|info| {
-            tuple([text(&info.name), text(&info.file), number(info.line.max(0) as u64)])
+            tuple([
+                text(&info.name),
+                text(&info.file),
+                number(info.line.max(0) as u64),
+            ])
         })),
     );
     dict.set(
@@ -51,19 +58,35 @@ pub fn take(gil: Gil) -> Object {
                 None => none(),
                 Some(native) => boolean(native),
             };
-            tuple([number(node.parent.into()), number(node.code.into()), native, counts(&node.own)])
+            tuple([
+                number(node.parent.into()),
+                number(node.code.into()),
+                native,
+                counts(&node.own),
+            ])
         })),
     );
     dict.set(
         "lines",
         list(profile.lines.iter().map(|(&(code, line, native), &count)| {
-            tuple([number(code.into()), integer(line.into()), boolean(native), number(count)])
+            tuple([
+                number(code.into()),
+                integer(line.into()),
+                boolean(native),
+                number(count),
+            ])
         })),
     );
     let ticks = Dict::new();
-    ticks.set("seconds", float(sampler::tick_length() * (1 << profile.shift)));
+    ticks.set(
+        "seconds",
+        float(sampler::tick_length() * (1 << profile.shift)),
+    );
     ticks.set("doing", list(profile.ticks.iter().map(counts)));
-    ticks.set("exits", list(profile.exits.iter().map(|&count| number(count))));
+    ticks.set(
+        "exits",
+        list(profile.exits.iter().map(|&count| number(count))),
+    );
     dict.set("ticks", ticks.0);
     dict.set("events", list(state.events.iter().map(event)));
     dict.set("events_lost", number(state.events_lost));
@@ -120,16 +143,28 @@ pub fn live(gil: Gil) -> Object {
     dict.set("on", boolean(runtime.on.get()));
     dict.set("units", number(totals.units.get()));
     dict.set("units_live", number(units.len() as u64));
-    dict.set("units_waiting", number(runtime.retired.borrow().len() as u64));
+    dict.set(
+        "units_waiting",
+        number(runtime.retired.borrow().len() as u64),
+    );
     dict.set("invalidated", number(totals.invalidated.get()));
     dict.set("exits", number(totals.exits.get()));
     dict.set("entries", number(entries + sums.0));
     dict.set("iterations", number(iterations + sums.1));
     dict.set("interpreted_calls", number(totals.interpreted_calls.get()));
-    dict.set("interpreted_iterations", number(totals.interpreted_iterations.get()));
+    dict.set(
+        "interpreted_iterations",
+        number(totals.interpreted_iterations.get()),
+    );
     dict.set("queue", number(runtime.workers.open_orders() as u64));
-    dict.set("compile_seconds", float(Duration::from_nanos(totals.compile_ns.get())));
-    dict.set("compile_beside_seconds", float(Duration::from_nanos(totals.beside_ns.get())));
+    dict.set(
+        "compile_seconds",
+        float(Duration::from_nanos(totals.compile_ns.get())),
+    );
+    dict.set(
+        "compile_beside_seconds",
+        float(Duration::from_nanos(totals.beside_ns.get())),
+    );
     dict.set("longest_stall_seconds", float(totals.longest_stall.get()));
     dict.set("code_bytes", number(bytes as u64));
     dict.set("refused", number(sums.2));
@@ -147,7 +182,10 @@ fn event(event: &Event) -> Object {
         What::Collected => "collected",
     };
     row.set("kind", text(kind));
-    row.set("code", event.code.map_or_else(none, |code| number(code.into())));
+    row.set(
+        "code",
+        event.code.map_or_else(none, |code| number(code.into())),
+    );
     row.set("unit", event.unit.map_or_else(none, number));
     row.set("text", text(&event.text));
     row.0
@@ -158,19 +196,34 @@ fn function(row: &Row) -> Object {
     dict.set("name", text(&row.name));
     dict.set("file", text(&row.file));
     dict.set("line", integer(row.line.into()));
-    dict.set("function", if row.function.is_null() { none() } else { row.function });
-    dict.set("code", row.code.map_or_else(none, |code| number(code.into())));
+    dict.set(
+        "function",
+        if row.function.is_null() {
+            none()
+        } else {
+            row.function
+        },
+    );
+    dict.set(
+        "code",
+        row.code.map_or_else(none, |code| number(code.into())),
+    );
     dict.set("native", boolean(row.is_native));
     dict.set("compiled", boolean(row.is_compiled));
     dict.set("refused", row.refused.as_deref().map_or_else(none, text));
-    dict.set("loops_refused", row.loops_refused.as_deref().map_or_else(none, text));
+    dict.set(
+        "loops_refused",
+        row.loops_refused.as_deref().map_or_else(none, text),
+    );
     dict.set("interpreted_calls", number(row.calls));
     dict.set("fallbacks", number(row.fallbacks));
     dict.set("entries", number(row.entries));
     dict.set("iterations", number(row.iterations));
     dict.set("mismatches", number(row.mismatches));
     // SAFETY: the GIL is held.
-    dict.set("gain_seconds", unsafe { PyFloat_FromDouble(row.gain as f64 / 1e9) });
+    dict.set("gain_seconds", unsafe {
+        PyFloat_FromDouble(row.gain as f64 / 1e9)
+    });
     dict.set("versions", number(row.versions));
     dict.set("compile_seconds", float(row.compiled));
     dict.set("code_bytes", number(row.bytes));

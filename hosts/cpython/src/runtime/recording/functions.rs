@@ -6,8 +6,8 @@ use super::super::function_state::CodeState;
 use super::super::units::{Kind, UnitRef, UnitState};
 use super::super::{abi, compiling, worth};
 use super::{CodeId, State};
-use std::collections::{BTreeMap, HashMap};
 use pyo3_ffi::Py_XNewRef;
+use std::collections::{BTreeMap, HashMap};
 use std::ptr::null_mut;
 use std::time::Duration;
 
@@ -149,7 +149,9 @@ pub fn rows(gil: Gil, state: Option<&State>) -> Vec<Row> {
         retired.entry(code).or_default().push(unit);
     }
     let functions = runtime.functions.borrow();
-    let functions = functions.iter().map(|(&function, of)| (of.code as usize, function as Object));
+    let functions = functions
+        .iter()
+        .map(|(&function, of)| (of.code as usize, function as Object));
     let functions: HashMap<usize, Object> = functions.collect();
     let mut rows = Vec::new();
     let mut seen = Vec::new();
@@ -165,7 +167,10 @@ pub fn rows(gil: Gil, state: Option<&State>) -> Vec<Row> {
         let past = past.cloned().unwrap_or_default();
         let mut counts = past.counts;
         let live = known.units();
-        for &unit in live.iter().chain(retired.get(&address).into_iter().flatten()) {
+        for &unit in live
+            .iter()
+            .chain(retired.get(&address).into_iter().flatten())
+        {
             // SAFETY: units in tables are alive.
             counts.absorb(unsafe { &*unit });
         }
@@ -192,12 +197,20 @@ pub fn rows(gil: Gil, state: Option<&State>) -> Vec<Row> {
             iterations: counts.iterations,
             mismatches: counts.mismatches,
             gain: counts.gain,
-            exits: counts.exits.iter().map(|(&(line, reason), &n)| (line, reason, n)).collect(),
+            exits: counts
+                .exits
+                .iter()
+                .map(|(&(line, reason), &n)| (line, reason, n))
+                .collect(),
             versions: past.versions.max(live.len() as u64),
             invalidated: past.invalidated.into_iter().collect(),
             compiled: past.compiled,
             bytes: past.bytes,
-            units: live.into_iter().filter(|unit| unit.unit.is_some()).map(Live::of).collect(),
+            units: live
+                .into_iter()
+                .filter(|unit| unit.unit.is_some())
+                .map(Live::of)
+                .collect(),
         });
     }
     drop(codes);
@@ -225,7 +238,12 @@ pub fn rows(gil: Gil, state: Option<&State>) -> Vec<Row> {
             iterations: past.counts.iterations,
             mismatches: past.counts.mismatches,
             gain: past.counts.gain,
-            exits: past.counts.exits.iter().map(|(&(line, reason), &n)| (line, reason, n)).collect(),
+            exits: past
+                .counts
+                .exits
+                .iter()
+                .map(|(&(line, reason), &n)| (line, reason, n))
+                .collect(),
             versions: past.versions,
             invalidated: past.invalidated.into_iter().collect(),
             compiled: past.compiled,
@@ -250,7 +268,9 @@ impl Live {
             number: unit.number,
             kind,
             line,
-            bytes: made.map_or(0, |made| made.code.size() + raw.map_or(0, |(raw, _)| raw.size())) as u64,
+            bytes: made.map_or(0, |made| {
+                made.code.size() + raw.map_or(0, |(raw, _)| raw.size())
+            }) as u64,
             entries: unit.all_entries(),
             iterations: unit.iterations.get(),
             exits: unit.exit_counts.iter().map(|count| count.get()).sum(),

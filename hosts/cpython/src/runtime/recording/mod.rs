@@ -260,7 +260,13 @@ impl Recording {
                 (Kind::Loop { .. }, false) => "loop",
                 (Kind::Loop { .. }, true) => "loop, from the cache",
             };
-            state.note(What::Compiled, beside.max(took), Some(code), Some(unit.number), text);
+            state.note(
+                What::Compiled,
+                beside.max(took),
+                Some(code),
+                Some(unit.number),
+                text,
+            );
         });
     }
 
@@ -273,8 +279,20 @@ impl Recording {
         self.with(|state| {
             // SAFETY: a unit's code object is alive.
             let code = unsafe { state.codes.id(unit.shape.code) };
-            *state.past.entry(code).or_default().invalidated.entry(why).or_default() += 1;
-            state.note(What::Invalidated, Duration::ZERO, Some(code), Some(unit.number), why);
+            *state
+                .past
+                .entry(code)
+                .or_default()
+                .invalidated
+                .entry(why)
+                .or_default() += 1;
+            state.note(
+                What::Invalidated,
+                Duration::ZERO,
+                Some(code),
+                Some(unit.number),
+                why,
+            );
         });
     }
 
@@ -301,7 +319,9 @@ impl Recording {
                 return;
             }
             // SAFETY: the caller's promise.
-            let classes = operands.iter().map(|&operand| unsafe { class_name(operand) });
+            let classes = operands
+                .iter()
+                .map(|&operand| unsafe { class_name(operand) });
             let met = Met {
                 // SAFETY: a unit's code object is alive.
                 code: unsafe { state.codes.id(unit.shape.code) },
@@ -510,4 +530,3 @@ extern "C" fn drain_when_called(_: *mut c_void) -> c_int {
     }
     0
 }
-

@@ -220,7 +220,9 @@ impl Profile {
         let halves = self.ticks.chunks(2).map(|pair| {
             let mut sum = pair[0];
             for other in &pair[1..] {
-                sum.iter_mut().zip(other).for_each(|(sum, more)| *sum += more);
+                sum.iter_mut()
+                    .zip(other)
+                    .for_each(|(sum, more)| *sum += more);
             }
             sum
         });
@@ -233,9 +235,14 @@ impl Profile {
 fn spans(unit: &UnitState) -> impl Iterator<Item = (usize, usize)> {
     let made = unit.unit.as_ref();
     let whole = made.map(|made| &made.code);
-    let raw = made.and_then(|made| made.raw.as_ref()).map(|(code, _)| code);
+    let raw = made
+        .and_then(|made| made.raw.as_ref())
+        .map(|(code, _)| code);
     let codes = whole.into_iter().chain(raw);
-    codes.map(|code| (code.entry() as usize, code.size())).collect::<Vec<_>>().into_iter()
+    codes
+        .map(|code| (code.entry() as usize, code.size()))
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 /// The line of an instruction.
@@ -245,7 +252,9 @@ fn spans(unit: &UnitState) -> impl Iterator<Item = (usize, usize)> {
 unsafe fn line_of(code: Object, at: *const u8) -> c_int {
     // SAFETY: the caller's promise; any offset is allowed.
     unsafe {
-        let first = code.cast::<u8>().add(super::super::abi::code::ADAPTIVE as usize);
+        let first = code
+            .cast::<u8>()
+            .add(super::super::abi::code::ADAPTIVE as usize);
         PyCode_Addr2Line(code.cast(), (at as isize - first as isize) as c_int)
     }
 }
@@ -328,10 +337,16 @@ unsafe extern "C" fn add_library(
         let (info, libraries) = (&*info, &mut *libraries.cast::<Libraries>());
         let name = match info.dlpi_name.is_null() {
             true => String::new(),
-            false => CStr::from_ptr(info.dlpi_name).to_string_lossy().into_owned(),
+            false => CStr::from_ptr(info.dlpi_name)
+                .to_string_lossy()
+                .into_owned(),
         };
         let name = name.rsplit('/').next().unwrap_or_default();
-        let name = if name.is_empty() { "the executable" } else { name };
+        let name = if name.is_empty() {
+            "the executable"
+        } else {
+            name
+        };
         let library = libraries.names.len();
         libraries.names.push(name.to_owned());
         for index in 0..usize::from(info.dlpi_phnum) {
@@ -362,7 +377,9 @@ fn size_of_function(address: usize) -> usize {
     unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
         let mut symbol: *mut c_void = std::ptr::null_mut();
-        if dladdr1(address as *const c_void, &mut info, &mut symbol, SYMBOL) == 0 || symbol.is_null() {
+        if dladdr1(address as *const c_void, &mut info, &mut symbol, SYMBOL) == 0
+            || symbol.is_null()
+        {
             return 0;
         }
         (*symbol.cast::<libc::Elf64_Sym>()).st_size as usize

@@ -16,7 +16,7 @@ use super::super::abi;
 use super::super::capi::{Frame, Object, get};
 use super::super::frames;
 use abi::{frame as f, thread as t};
-use pyo3_ffi::{PyCode_Type, PyGILState_GetThisThreadState, PyThreadState_GetUnchecked, Py_TYPE};
+use pyo3_ffi::{Py_TYPE, PyCode_Type, PyGILState_GetThisThreadState, PyThreadState_GetUnchecked};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -318,7 +318,11 @@ impl Sampler {
         if self.thread.is_some() {
             return Ok(());
         }
-        *self.shared.stops.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        *self
+            .shared
+            .stops
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = false;
         let shared = self.shared.clone();
         let builder = std::thread::Builder::new().name("cladonia-look".into());
         let own = super::super::workers::without_signals(|| builder.spawn(move || look(&shared)));
@@ -329,7 +333,11 @@ impl Sampler {
     /// End the thread, and with it the timers: before a fork, which warns where there are several threads.
     pub fn pause(&mut self) {
         if let Some(thread) = self.thread.take() {
-            *self.shared.stops.lock().unwrap_or_else(PoisonError::into_inner) = true;
+            *self
+                .shared
+                .stops
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = true;
             self.shared.wakes.notify_all();
             let _ = thread.join();
         }
@@ -383,7 +391,9 @@ fn ring() -> Option<&'static Ring> {
 /// The slot at the tail is free again.
 fn pass(ring: &Ring) {
     let tail = ring.tail.load(Ordering::Relaxed);
-    ring.slots[tail % SLOTS].state.store(FREE, Ordering::Relaxed);
+    ring.slots[tail % SLOTS]
+        .state
+        .store(FREE, Ordering::Relaxed);
     ring.tail.store(tail.wrapping_add(1), Ordering::Release);
 }
 
