@@ -99,6 +99,7 @@ class Recorded(TypedDict):
     periods: int
     lost: int  #: Periods for which there was no room.
     cut: int  #: Samples of deeper stacks than are kept.
+    loop_known: bool  #: Whether the interpreter's loop can be told from the rest of the interpreter, its objects and builtins.
     doing: list[str]  #: What the numbers of a node and a tick are of.
     codes: list[tuple[str, str, int]]  #: Name, file and line; libraries have a name only.
     tree: list[tuple[int, int, bool | None, list[int]]]  #: Parent, code, whether native (None: a library), own periods. The first is the root.

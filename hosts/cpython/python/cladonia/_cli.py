@@ -188,6 +188,8 @@ def _run(program, command):
         _start.write_stats_at_exit(command.stats or os.environ["CLADONIA_STATS"])
     if command.oracle and not command.off and not command.stats:
         _start.report_oracle_at_exit()
+    if command.off and command.report:
+        print("cladonia: no report is written: the JIT is off", file=sys.stderr)
     if not command.off:
         _start.from_environment()
         # After the JIT has made its own handler at exit, since what is registered last runs first.

@@ -957,9 +957,10 @@ unsafe extern "C" fn on_collection(_: Object, args: *mut Object, count: Py_ssize
             true => -1,
             false => PyLong_AsLong(generation),
         };
-        let begins = text(phase) == "start";
-        gil.runtime().recording.collects(begins, generation);
-        let full = generation == 2;
+        let (full, recording) = (generation == 2, &gil.runtime().recording);
+        // Young collections are frequent.
+        let begins = (full || recording.is_on()) && text(phase) == "start";
+        recording.collects(begins, generation);
         if full && begins && !gil.runtime().compiler.is_at_work() {
             function_state::forget_unused(gil);
             units::reclaim(gil);

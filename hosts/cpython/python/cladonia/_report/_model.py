@@ -35,8 +35,16 @@ MOST_EVENTS = 300
 PATIENCE = 3.0
 
 
+#: Where the interpreter's loop can't be told from its other code, which its symbols don't say in some builds.
+DOING_WITHOUT_LOOP = {
+    "interpreter": ("interpreter", "the interpreter: its loop, objects and builtins, which can't be told apart in this build of Python"),
+    "c_interpreted": ("C called by the interpreter", "C libraries, called by interpreted code"),
+}
+
+
 def build(recorded, stats, argv, progress=None):
     """The page's data, from what `observed()` and `stats()` give."""
+    labels = DOING if recorded["loop_known"] or not recorded["periods"] else DOING | DOING_WITHOUT_LOOP
     tree = _tree(recorded)
     period = recorded["period"]
     total = recorded["periods"]
@@ -64,7 +72,7 @@ def build(recorded, stats, argv, progress=None):
         "not_sampled": recorded["not_sampled"],
         "lost": recorded["lost"],
         "summary": _summary(recorded, stats, rows, hot, own, period, total),
-        "bar": [_part(name, own[name], period, total) for name in recorded["doing"]],
+        "bar": [_part(name, own[name], period, total, labels) for name in recorded["doing"]],
         "functions": shown,
         "hot_percent": f"{HOT:.1%}",
         "falling_back": FALLING_BACK,
@@ -211,8 +219,8 @@ def _others(rows, period, total):
     return empty
 
 
-def _part(name, count, period, total):
-    label, explained = DOING[name]
+def _part(name, count, period, total, labels=DOING):
+    label, explained = labels[name]
     share = count / total if total else 0.0
     return {"name": name, "label": label, "explained": explained, "periods": count, "seconds": f"{count * period:.3f}",
             "percent": f"{100 * share:.1f}", "width": f"{100 * share:.4f}"}
@@ -241,10 +249,11 @@ def _summary(recorded, stats, rows, hot, own, period, total):
     found.append(f"Compiling took {beside:.2f} s beside the program and {here:.2f} s of its own time, {_share(here, seconds)} of the run; "
                  f"the longest time it kept the program waiting was {stats['stalls']['longest_ms']:.1f} ms.")
     if total:
+        loop = "'s loop" if recorded["loop_known"] else ""
         with_c = own["machine"] + own["c_native"] + own["helpers"]
         found.append(f"Of {total * period:.2f} s of processor time, {_share(own['machine'], total)} were machine code, "
-                     f"{_share(with_c, total)} with what it calls; {_share(own['interpreter'], total)} were the interpreter's loop, "
-                     f"{_share(own['interpreter'] + own['c_interpreted'], total)} with what it calls.")
+                     f"{_share(with_c, total)} with what it calls; {_share(own['interpreter'], total)} were the interpreter{loop}, "
+                     f"{_share(own['interpreter'] + own['c_interpreted'], total)} with {'what' if loop else 'the libraries that'} it calls.")
         waited = seconds - total * period
         if waited > 0.05 * seconds:
             found.append(f"The run took {seconds:.2f} s: for {waited:.2f} s the program's thread waited, or the processor had others to serve.")

@@ -40,6 +40,7 @@ pub fn take(gil: Gil) -> Object {
     dict.set("periods", number(profile.periods));
     dict.set("lost", number(Sampler::lost()));
     dict.set("cut", number(profile.cut));
+    dict.set("loop_known", boolean(profile.is_loop_known()));
     dict.set("doing", list(Doing::ALL.iter().map(|(_, name)| text(name))));
     dict.set(
         "codes",

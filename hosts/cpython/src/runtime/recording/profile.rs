@@ -17,7 +17,7 @@ pub enum Doing {
     Helpers,
     /// In C code, the interpreter's objects and builtins included, that machine code has called.
     NativeC,
-    /// In the interpreter's loop.
+    /// In the interpreter's loop; in anything of the interpreter's own where [the loop is not known](Profile::is_loop_known).
     Interpreter,
     /// In C code that the interpreter has called.
     InterpretedC,
@@ -145,6 +145,7 @@ impl Profile {
         let running = self.unit_at(sample.pc);
         let innermost = sample.frames().next();
         let in_unit = innermost.is_some_and(|frame| frame.is_native) || running.is_some();
+        self.libraries.look_for(sample.pc);
         let place = self.libraries.place(sample.pc);
         let doing = match place {
             _ if sample.collects => Doing::Collector,
@@ -155,6 +156,7 @@ impl Profile {
             Place::Nowhere => Doing::Machine,
             Place::Own => Doing::Helpers,
             Place::Loop if !in_unit => Doing::Interpreter,
+            Place::Interpreter if !in_unit && !self.libraries.is_loop_known() => Doing::Interpreter,
             Place::Loop | Place::Interpreter | Place::Library(_) if in_unit => Doing::NativeC,
             _ => Doing::InterpretedC,
         };
@@ -193,6 +195,12 @@ impl Profile {
             self.ticks.resize(tick + 1, Counts::default());
         }
         self.ticks[tick][doing as usize] += weight;
+    }
+
+    /// Whether it is known where the interpreter's loop is: not if the symbol's size is that of a part of it, as where the compiler has
+    /// split the function and the names of the parts were stripped.
+    pub fn is_loop_known(&self) -> bool {
+        self.libraries.is_loop_known()
     }
 
     fn child(&mut self, parent: u32, code: CodeId, is_native: Option<bool>) -> u32 {
@@ -259,6 +267,9 @@ unsafe fn line_of(code: Object, at: *const u8) -> c_int {
     }
 }
 
+/// Bytes of the interpreter's loop at least: some 200 instructions have a case there.
+const LEAST_LOOP: usize = 16 << 10;
+
 /// What lies at an address.
 #[derive(Clone, Copy)]
 enum Place<'a> {
@@ -289,18 +300,25 @@ struct Libraries {
 }
 
 impl Libraries {
-    fn place(&mut self, address: usize) -> Place<'_> {
-        let mut found = self.find(address);
-        // Libraries are loaded while the program runs; what is nowhere is most often machine code.
-        if found.is_none() && (self.segments.is_empty() || self.missed.is_power_of_two()) {
-            self.read();
-            found = self.find(address);
+    /// Look again what is loaded, if it is not known what lies at an address: libraries are loaded while the program runs. What is nowhere is most
+    /// often machine code, so that is done ever more rarely.
+    fn look_for(&mut self, address: usize) {
+        if self.find(address).is_some() {
+            return;
         }
-        match found {
-            None => {
-                self.missed += 1;
-                Place::Nowhere
-            }
+        if self.segments.is_empty() || self.missed.is_power_of_two() {
+            self.read();
+        }
+        self.missed += 1;
+    }
+
+    fn is_loop_known(&self) -> bool {
+        self.looped.1 - self.looped.0 >= LEAST_LOOP
+    }
+
+    fn place(&self, address: usize) -> Place<'_> {
+        match self.find(address) {
+            None => Place::Nowhere,
             Some(_) if (self.looped.0..self.looped.1).contains(&address) => Place::Loop,
             Some(library) if library == self.interpreter => Place::Interpreter,
             Some(library) if library == self.own => Place::Own,

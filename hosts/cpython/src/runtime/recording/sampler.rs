@@ -294,6 +294,8 @@ impl Sampler {
         if RING.load(Ordering::Acquire).is_null() {
             RING.store(Box::into_raw(Box::new(Ring::new())), Ordering::Release);
         }
+        // What a recording before has left may name code objects that are no more.
+        Sampler::drain(|_| ());
         install_handler()?;
         IS_ON.store(true, Ordering::Relaxed);
         let shared = Arc::new(Shared {
@@ -346,23 +348,25 @@ impl Sampler {
     /// This is a forked child, which has none of the parent's threads and timers.
     pub fn after_fork_in_child(&mut self) {
         if let Some(ring) = ring() {
-            // What waited is the parent's.
-            while ring.waiting() > 0 {
-                pass(ring);
+            // What waits is the parent's; whoever was writing is not here to end that.
+            for slot in &ring.slots {
+                slot.state.store(FREE, Ordering::Relaxed);
             }
+            let head = ring.head.load(Ordering::Relaxed);
+            ring.tail.store(head, Ordering::Release);
         }
     }
 
-    /// Hand each sample that waits to `sink`.
+    /// Hand each sample that waits to `sink`, all of them: what they name may end after this.
     ///
     /// The GIL is held: nobody else reads.
     pub fn drain(mut sink: impl FnMut(&Sample)) {
         let Some(ring) = ring() else { return };
         while ring.waiting() > 0 {
             let slot = &ring.slots[ring.tail.load(Ordering::Relaxed) % SLOTS];
-            if slot.state.load(Ordering::Acquire) != WRITTEN {
-                // Its handler is at it, on another thread.
-                return;
+            while slot.state.load(Ordering::Acquire) != WRITTEN {
+                // Its handler is at it, on another thread, and needs nothing of this one to end.
+                std::thread::yield_now();
             }
             // SAFETY: it is written, and no handler takes it before the tail has moved.
             sink(unsafe { &*slot.sample.get() });
