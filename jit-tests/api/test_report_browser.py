@@ -1,4 +1,4 @@
-"""The page in a real browser: headless Chromium, named by CLADONIA_BROWSER or found on PATH."""
+"""The page in a real browser: headless Chromium, named by CHROMIUM or found on PATH."""
 
 import html
 import json
@@ -14,7 +14,7 @@ from support import InFolder, child, needs_jit
 from test_report import PROGRAM
 
 NAMES = ("chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-BROWSER = os.environ.get("CLADONIA_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
+BROWSER = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 #: What is asked of the page by a script that is added to it; the answer is an attribute of its body.
 ASK = """<script>addEventListener("load", () => {
 const answer = {};
@@ -24,7 +24,7 @@ document.body.dataset.answer = JSON.stringify(answer);
 
 
 @needs_jit
-@unittest.skipUnless(BROWSER, f"there is no browser: none of {', '.join(NAMES)} is on PATH, and CLADONIA_BROWSER is not set")
+@unittest.skipUnless(BROWSER, f"there is no browser: none of {', '.join(NAMES)} is on PATH, and CHROMIUM is not set")
 class InBrowser(InFolder):
     @classmethod
     def setUpClass(cls):
