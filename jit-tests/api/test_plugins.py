@@ -1,6 +1,7 @@
 """The plugin of pytest, the magic of IPython, and bars that are drawn on terminals only."""
 
 import contextlib
+import importlib.metadata
 import importlib.util
 import io
 import unittest
@@ -14,7 +15,10 @@ HAS_PYTEST = importlib.util.find_spec("pytest") is not None
 class Pytest(InFolder):
     def run_suite(self, text, *words):
         self.write("test_it.py", text)
-        return child("-m", "pytest", "-p", "cladonia._pytest_plugin", "-q", "-p", "no:cacheprovider", *words, cwd=self.folder)
+        # Where the package was installed, pytest finds the plugin by itself.
+        is_found = importlib.metadata.entry_points(group="pytest11", name="cladonia")
+        named = [] if is_found else ["-p", "cladonia._pytest_plugin"]
+        return child("-m", "pytest", *named, "-q", "-p", "no:cacheprovider", *words, cwd=self.folder)
 
     SUITE = """\
         import time
