@@ -319,6 +319,44 @@ class Page(InFolder):
         self.assertEqual((ended.stdout, ended.stderr), ("False\n", ""))
 
 
+class Unasked(InFolder):
+    def test_nothing_is_imported_unless_it_is_asked_for(self):
+        show = "import sys; print(*sorted(name for name in sys.modules if name.startswith('cladonia')))"
+        said = child("-m", "cladonia", "-c", show).stdout.split()
+        self.assertLessEqual(set(said), {"cladonia", "cladonia._cli", "cladonia._native", "cladonia._options", "cladonia._start", "cladonia._cladonia",
+                                         "cladonia._interpreted"})
+
+    @needs_jit
+    def test_no_thread_is_started_and_no_signal_is_heard_unless_it_is_asked_for(self):
+        show = ("import os, signal; print(signal.getsignal(signal.SIGPROF), "
+                "[open(f'/proc/self/task/{t}/comm').read() for t in os.listdir('/proc/self/task')].count('cladonia-look\\n'))")
+        self.assertEqual(child("-m", "cladonia", "-c", show).stdout, "0 0\n")
+        asked = child("-m", "cladonia", "--report", "out.html", "-c", show, cwd=self.folder).stdout
+        self.assertTrue(asked.endswith(" 1\n"), asked)
+
+
+@needs_jit
+class Templates(unittest.TestCase):
+    """What pages are made with."""
+
+    def render(self, template, **context):
+        from cladonia import _native
+
+        return _native.load().render(template, context)
+
+    def test_values_are_shown_and_escaped(self):
+        rows = [{"name": "<a>", "n": 1}, {"name": 'b"', "n": None}]
+        text = self.render("{% for r in rows %}{{ r.name }}={{ r.n }};{% endfor %}{{ raw|safe }}{{ yes }}{{ x }}", rows=rows, raw="<i>", yes=True, x=1.5)
+        self.assertEqual(text, "&lt;a&gt;=1;b&quot;=None;<i>True1.5")
+
+    def test_what_is_wrong_is_a_value_error(self):
+        nested = []
+        nested.append(nested)
+        for template, context in (("{{ missing }}", {}), ("{% for %}", {}), ("{{ x }}", {"x": object()}), ("{{ x }}", {"x": {1: 2}}), ("{{ x }}", {"x": nested})):
+            with self.subTest(template=template), self.assertRaises(ValueError):
+                self.render(template, **context)
+
+
 @needs_jit
 class Explained(InFolder):
     def test_explain_prints_what_the_page_says(self):
