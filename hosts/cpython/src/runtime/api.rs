@@ -129,7 +129,7 @@ static METHODS: Table<[PyMethodDef; 25]> = Table(UnsafeCell::new([
         functions,
         c"functions(): what is known of each function, as dicts."
     ),
-    fastcall!(c"live", live, c"live(): counters, as a dict, in microseconds."),
+    fastcall!(c"live", live, c"live(): counters that are cheap to read, as a dict."),
     fastcall!(
         c"choose",
         choose,

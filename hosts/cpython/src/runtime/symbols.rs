@@ -197,7 +197,7 @@ const PAGE: usize = 4096;
 
 impl Dump {
     fn open(folder: &Path) -> Result<Dump, Error> {
-        const MAGIC: u32 = 0x4A69_5444;
+        const MAGIC: u32 = u32::from_be_bytes(*b"JiTD");
         const VERSION: u32 = 1;
         const HEADER: u32 = 40;
         let machine: u32 = if cfg!(target_arch = "aarch64") {

@@ -296,6 +296,9 @@ impl Sampler {
         }
         // What a recording before has left may name code objects that are no more.
         Sampler::drain(|_| ());
+        if let Some(ring) = ring() {
+            ring.lost.store(0, Ordering::Relaxed);
+        }
         install_handler()?;
         IS_ON.store(true, Ordering::Relaxed);
         let shared = Arc::new(Shared {
