@@ -163,6 +163,7 @@ extern "C" fn tick(_: *mut c_void) -> c_int {
         runtime.advice.look(gil);
         runtime.advice.tell(gil);
     }
+    runtime.recording.resume();
     runtime
         .listening
         .ticks

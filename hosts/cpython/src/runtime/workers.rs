@@ -198,22 +198,26 @@ struct Worker {
 }
 
 impl Worker {
-    /// Wait for its end, until the system has forgotten it as well.
     fn join(self) {
-        // It does not panic.
-        let _ = self.thread.join();
-        let path = format!("/proc/self/task/{}", self.number.load(Ordering::Relaxed));
-        for _ in 0..1000 {
-            if !std::fs::exists(&path).unwrap_or(false) {
-                break;
-            }
-            std::thread::sleep(Duration::from_micros(10));
+        join(self.thread, &self.number);
+    }
+}
+
+/// Wait for the end of a thread that has this number, until the system has forgotten it as well.
+pub(super) fn join(thread: JoinHandle<()>, number: &AtomicI32) {
+    // It does not panic.
+    let _ = thread.join();
+    let path = format!("/proc/self/task/{}", number.load(Ordering::Relaxed));
+    for _ in 0..1000 {
+        if !std::fs::exists(&path).unwrap_or(false) {
+            break;
         }
+        std::thread::sleep(Duration::from_micros(10));
     }
 }
 
 /// Python counts the threads when all handlers of a fork have run, ours among the first: so long after it, no worker is started.
-const AFTER_FORK: Duration = Duration::from_millis(2);
+pub(super) const AFTER_FORK: Duration = Duration::from_millis(2);
 
 /// Who compiles while this lives has the unit at once.
 pub struct Insisting(Gil);

@@ -369,6 +369,7 @@ impl Recording {
         if !self.is_on.get() {
             return;
         }
+        self.resume();
         sampler::COLLECTS.store(begins, Ordering::Relaxed);
         self.with(|state| {
             if begins {
@@ -390,6 +391,7 @@ impl Recording {
     #[inline]
     pub fn compiles(&self, begins: bool) {
         if self.is_on.get() {
+            self.resume();
             sampler::COMPILES.store(begins, Ordering::Relaxed);
         }
     }
@@ -431,13 +433,27 @@ impl Recording {
         });
     }
 
+    /// Start our thread again, if it is time after a fork.
+    pub fn resume(&self) {
+        self.with(|state| {
+            if let Ok(sampler) = &mut state.sampler
+                && sampler.is_due()
+                && let Err(reason) = sampler.resume()
+            {
+                state.sampler = Err(reason);
+            }
+        });
+    }
+
     /// It is there again after. What a child records goes on from what its parent had recorded until then, as all counts do.
     pub fn after_fork(&self, in_child: bool) {
         self.with(|state| {
             if let Ok(sampler) = &mut state.sampler {
-                if in_child {
-                    sampler.after_fork_in_child();
+                if !in_child {
+                    sampler.resume_later();
+                    return;
                 }
+                sampler.after_fork_in_child();
                 if let Err(reason) = sampler.resume() {
                     state.sampler = Err(reason);
                 }

@@ -14,12 +14,17 @@
 
 use super::super::abi;
 use super::super::capi::{Frame, Object, get};
-use super::super::frames;
+use super::super::{frames, workers};
 use abi::{frame as f, thread as t};
-use pyo3_ffi::{Py_TYPE, PyCode_Type, PyGILState_GetThisThreadState, PyThreadState_GetUnchecked};
+use pyo3_ffi::{
+    Py_TYPE, PyCode_Type, PyGILState_GetThisThreadState, PyInterpreterState_Main,
+    PyThreadState_GetUnchecked,
+};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -106,6 +111,8 @@ unsafe impl Send for Ring {}
 static RING: AtomicPtr<Ring> = AtomicPtr::new(std::ptr::null_mut());
 /// Whether handlers write.
 static IS_ON: AtomicBool = AtomicBool::new(false);
+/// The main interpreter: nobody tells of code objects of others that end.
+static MAIN: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 /// The clock of the timeline: how many times [`LOOK`] have passed since the start.
 static TICK: AtomicU32 = AtomicU32::new(0);
 /// Whether the collector is running, and whether the compiler is, on the thread that has the GIL.
@@ -240,6 +247,10 @@ unsafe fn take(sample: &mut Sample, pc: usize, weight: u32) {
         if thread.is_null() {
             thread = PyGILState_GetThisThreadState().cast();
         }
+        if !thread.is_null() && get::<*mut u8>(thread, t::INTERP) != MAIN.load(Ordering::Relaxed) {
+            thread = std::ptr::null_mut();
+            sample.has_gil = false;
+        }
         sample.pc = pc;
         sample.weight = weight;
         sample.tick = TICK.load(Ordering::Relaxed);
@@ -274,6 +285,8 @@ unsafe fn take(sample: &mut Sample, pc: usize, weight: u32) {
 /// Sampling, while it goes on. Dropping it ends it.
 pub struct Sampler {
     shared: Arc<Shared>,
+    /// When the thread is to be started again.
+    resume_at: Option<Instant>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -283,6 +296,8 @@ struct Shared {
     /// Called now and then while samples wait.
     ask: fn(),
     began: Instant,
+    /// The thread's number in the system.
+    number: AtomicI32,
 }
 
 impl Sampler {
@@ -291,6 +306,9 @@ impl Sampler {
     /// # Errors
     /// Why nothing can be sampled here.
     pub fn start(ask: fn(), began: Instant) -> Result<Sampler, String> {
+        // SAFETY: the interpreter is there.
+        let interpreter = unsafe { PyInterpreterState_Main() };
+        MAIN.store(interpreter.cast(), Ordering::Relaxed);
         if RING.load(Ordering::Acquire).is_null() {
             RING.store(Box::into_raw(Box::new(Ring::new())), Ordering::Release);
         }
@@ -306,9 +324,11 @@ impl Sampler {
             wakes: Condvar::new(),
             ask,
             began,
+            number: AtomicI32::new(0),
         });
         let mut sampler = Sampler {
             shared,
+            resume_at: None,
             thread: None,
         };
         sampler.resume()?;
@@ -328,9 +348,10 @@ impl Sampler {
             .stops
             .lock()
             .unwrap_or_else(PoisonError::into_inner) = false;
+        self.resume_at = None;
         let shared = self.shared.clone();
         let builder = std::thread::Builder::new().name("cladonia-look".into());
-        let own = super::super::workers::without_signals(|| builder.spawn(move || look(&shared)));
+        let own = workers::without_signals(|| builder.spawn(move || look(&shared)));
         self.thread = Some(own.map_err(|error| format!("no thread can be started: {error}"))?);
         Ok(())
     }
@@ -344,8 +365,19 @@ impl Sampler {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner) = true;
             self.shared.wakes.notify_all();
-            let _ = thread.join();
+            workers::join(thread, &self.shared.number);
         }
+    }
+
+    /// A fork is over, and this is the parent. Python counts threads once all handlers of a fork have run, ours among the first: the thread is
+    /// started a while after.
+    pub fn resume_later(&mut self) {
+        self.resume_at = Some(Instant::now() + workers::AFTER_FORK);
+    }
+
+    /// Whether it is time to [resume](Sampler::resume).
+    pub fn is_due(&self) -> bool {
+        self.resume_at.is_some_and(|at| at <= Instant::now())
     }
 
     /// This is a forked child, which has none of the parent's threads and timers.
@@ -475,6 +507,10 @@ impl Drop for Timer {
 
 /// What our thread does until it is to stop.
 fn look(shared: &Shared) {
+    // SAFETY: a number.
+    shared
+        .number
+        .store(unsafe { libc::gettid() }, Ordering::Relaxed);
     let mut timers: HashMap<libc::pid_t, Option<Timer>> = HashMap::new();
     let mut stops = shared.stops.lock().unwrap_or_else(PoisonError::into_inner);
     while !*stops {
