@@ -198,7 +198,7 @@ class Recording(InFolder):
     def test_threads_and_forks_are_recorded(self):
         self.write("threads.py", """\
             import os, sys, threading, time, warnings
-            warnings.simplefilter("error")
+            warnings.simplefilter("always")
             import cladonia
             from cladonia import _native
             native = _native.load()

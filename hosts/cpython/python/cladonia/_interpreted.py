@@ -112,6 +112,9 @@ class Interpreted:
     def advise(self, f):
         pass
 
+    def soon(self, f):
+        f()
+
     def name_code(self, map, dump, debugger):
         pass
 

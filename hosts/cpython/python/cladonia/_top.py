@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 #: Functions in the answer, the busiest of each kind.
 MOST_FUNCTIONS = 12
@@ -47,6 +48,7 @@ class Server:
         self._wake = None
         self._done = None
         self._path = None
+        self._number = 0
 
     def start(self):
         import _thread
@@ -72,6 +74,11 @@ class Server:
             return
         os.write(self._wake[1], b".")
         self._done.acquire()
+        # The system counts a thread for a moment after its end.
+        for _ in range(1000):
+            if not os.path.exists(f"/proc/self/task/{self._number}"):
+                break
+            time.sleep(1e-5)
         for end in self._wake:
             os.close(end)
         self._listening.close()
@@ -82,8 +89,10 @@ class Server:
             pass
 
     def _serve(self, listening, wake, done):
+        import _thread
         import select
 
+        self._number = _thread.get_native_id()
         try:
             while True:
                 ready, _, _ = select.select([listening, wake], [], [])
@@ -110,6 +119,8 @@ def serve():
         return
     import atexit
 
+    from cladonia import _native
+
     _server = Server()
     try:
         _server.start()
@@ -124,14 +135,22 @@ def serve():
         state["was"] = _server._listening is not None
         _server.stop()
 
-    def after():
-        if state["was"]:
-            try:
-                _server.start()
-            except OSError:
-                pass
+    def again():
+        try:
+            _server.start()
+        except OSError:
+            pass  # Nobody can look into this process then.
 
-    os.register_at_fork(before=before, after_in_parent=after, after_in_child=after)
+    def after_in_parent():
+        if state["was"]:
+            # Python counts the threads after these handlers.
+            _native.load().soon(again)
+
+    def after_in_child():
+        if state["was"]:
+            again()
+
+    os.register_at_fork(before=before, after_in_parent=after_in_parent, after_in_child=after_in_child)
 
 
 def _answer():
@@ -205,8 +224,6 @@ def _list():
 
 def _watch(options):
     """Look again and again: drawn over on a terminal, a line a look in a pipe."""
-    import time
-
     is_terminal = sys.stdout.isatty()
     before = ask(options.pid)
     at = time.monotonic()

@@ -42,7 +42,7 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 25]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 26]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
@@ -139,6 +139,11 @@ static METHODS: Table<[PyMethodDef; 25]> = Table(UnsafeCell::new([
         c"advise",
         advise,
         c"advise(f): warn once if f is slower as machine code."
+    ),
+    fastcall!(
+        c"soon",
+        soon,
+        c"soon(f): call f some milliseconds from now, from a pending call; at once where no worker keeps the time."
     ),
     fastcall!(
         c"name_code",
@@ -729,6 +734,18 @@ unsafe extern "C" fn advise(_: Object, args: *mut Object, count: Py_ssize_t) -> 
         let (code, ..) = function_state::parts_of(function(func)?);
         if unavailable().is_none() {
             gil.runtime().advice.ask(code);
+        }
+        none()
+    })
+}
+
+unsafe extern "C" fn soon(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let gil = Gil::held();
+        let [func] = arguments::<1>(args, count)?;
+        if unavailable().is_none() {
+            gil.runtime().listening.call_later(func);
         }
         none()
     })
