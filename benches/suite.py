@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import collections
+import importlib.util
+import io
 import json
 import math
 import re
@@ -117,10 +119,22 @@ class Suite:
         return [value for run in runs for value in run["values"]], ended.stats
 
 
+def counted(chosen):
+    """The programs one after the other, with a bar on the terminal where the rows go elsewhere."""
+    # By its path: the package need not be installed where this runs.
+    spec = importlib.util.spec_from_file_location("progress", harness.PACKAGE / "cladonia" / "_progress.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with module.Progress("suite", None if not sys.stdout.isatty() else io.StringIO()) as progress:
+        for number, (name, entry) in enumerate(chosen.items()):
+            progress.step(number, len(chosen), name)
+            yield name, entry
+
+
 def speed(suite, chosen):
     options, rows = suite.options, []
     print(f"{options.rounds} rounds, {options.values} values a process\n{'program':28}{'off s':>9}{'steady':>9}{'compile ms':>12}{'exits':>9}")
-    for name, entry in chosen.items():
+    for name, entry in counted(chosen):
         off, jit, stats = [], [], {}
         for _ in range(options.rounds):
             base, ours = suite.run(name, entry, jit=False), suite.run(name, entry, jit=True)
@@ -147,7 +161,7 @@ def speed(suite, chosen):
 def guards(suite, chosen):
     options, rows = suite.options, []
     print(f"guards executed in the process, without {options.without} and with\n{'program':28}{'without':>14}{'with':>14}{'fewer':>9}")
-    for name, entry in chosen.items():
+    for name, entry in counted(chosen):
         entry = {**entry, "loops": 1}
         force = ["--force-exit", "count"]
         found = [suite.run(name, entry, True, words, values=1) for words in ([*force, "--without", options.without], force)]
@@ -168,7 +182,7 @@ def instructions(suite, chosen):
     how = "perf" if counting.perf_counts() else "callgrind"
     few, many = options.values, options.values + 2
     print(f"instructions of a value, counted with {how}, without {options.without} and with\n{'program':28}{'without':>16}{'with':>16}{'fewer':>9}")
-    for name, entry in chosen.items():
+    for name, entry in counted(chosen):
         found = [[suite.run(name, entry, True, words, values=values, counted=how) for values in (few, many)]
                  for words in (["--without", options.without], [])]
         if any(run is None or run[0] is None for runs in found for run in runs):
@@ -184,7 +198,7 @@ def accesses(suite, chosen):
     """Shares of the accesses that compiled code made in one value after one to warm up; as Markdown."""
     rows = []
     print("| program | accesses |", " | ".join(ACCESS_KINDS), "| cached or general |\n| --- |", "---: | " * (len(ACCESS_KINDS) + 2))
-    for name, entry in chosen.items():
+    for name, entry in counted(chosen):
         ran = suite.run(name, {**entry, "loops": 1}, True, ["--force-exit", "count"], values=1)
         if ran is None:
             continue
@@ -200,7 +214,7 @@ def coverage(suite, chosen):
     """A table for docs/coverage.md: one value of each program after one to warm up."""
     rows, refused = [], collections.Counter()
     print("| program | hot | compiled | refused or given up | native calls | native loop turns |\n| --- | ---: | ---: | ---: | ---: | ---: |")
-    for name, entry in chosen.items():
+    for name, entry in counted(chosen):
         ran = suite.run(name, entry, True, values=1)
         if ran is None:
             continue
@@ -233,7 +247,7 @@ def share(native, interpreted):
 def questions(suite, chosen):
     rows = []
     print(f"{'program':28}{'graphs':>8}{'asked':>8}{'median':>9}{'removed':>9}{'compile ms':>12}{'paths':>9}")
-    for name, entry in chosen.items():
+    for name, entry in counted(chosen):
         ran = suite.run(name, entry, True, values=1)
         if ran is None:
             continue
@@ -255,7 +269,7 @@ def facts(suite, chosen):
     """One value after one to warm up with facts as checks (a false one ends the process), and one as usual, for the time of the passes."""
     rows, failed = [], []
     print(f"{'program':28}{'checked':>9}{'compile ms':>12}{'facts':>9}" + "".join(f"{name:>9}" for name in FACT_PASSES))
-    for name, entry in chosen.items():
+    for name, entry in counted(chosen):
         entry = {**entry, "loops": 1}
         checked = suite.run(name, entry, True, ["--check-facts"], values=1)
         ran = suite.run(name, entry, True, values=1)

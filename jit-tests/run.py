@@ -182,7 +182,7 @@ class Runner:
         command = [self.python, "-m", "cladonia", "--stats", stats, *words, program.path]
         env = {**self.env, **also}
         if own:
-            env["CLADONIA_ONLY"] = f"{program.path.name}:,<string>:"
+            env["CLADONIA_UNITS"] = f"{program.path.name}:,<string>:"
         return harness.run(command, env=env, timeout=self.options.timeout, cwd=HERE, stats=stats)
 
     def guards(self, program):

@@ -291,7 +291,7 @@ def compare(python, name, options, fork=False):
     off = harness.environment(python, CLADONIA_OFF="1")
     base, cold = run([python, *words], off, options), run([python, *words, "--cold"], off, options)
     # Only the functions under test are compiled: the rest runs between the failing allocations.
-    ours = run([python, "-m", "cladonia", *words], harness.environment(python, CLADONIA_ONLY="<op,<support>"), options)
+    ours = run([python, "-m", "cladonia", *words], harness.environment(python, CLADONIA_UNITS="<op,<support>"), options)
     failed = [f"{way}: {result}" for way, result in (("interpreted", base), ("first run", cold), ("compiled", ours)) if isinstance(result, str)]
     if failed and not fork and "CRASH" in "".join(failed):
         return compare(python, name, options, fork=True)

@@ -99,7 +99,7 @@ class Passing(WithRecorder):
         self.assertIs(cladonia.jit(f), f)
         self.assertIs(cladonia.jit()(f), f)
         self.assertIs(cladonia.jit(strict=True)(f), f)
-        self.assertEqual(self.native.calls, [("compile", f)] * 3)
+        self.assertEqual(self.native.calls, [("compile", f), ("advise", f)] * 3)
 
     def test_jit_swallows_a_refusal_unless_strict(self):
         def g():

@@ -52,9 +52,9 @@ pub extern "C" fn __jit_debug_register_code() {
 /// Guards the descriptor and the list.
 static LOCK: Mutex<()> = Mutex::new(());
 
-/// A name that debuggers know until this is dropped.
+/// A name that debuggers know until this is dropped: of a unit, if [asked for](super::Config::debugger), or of whatever a host names itself.
 #[derive(Debug)]
-pub(super) struct Registration {
+pub struct Registration {
     entry: *mut Entry,
     /// Read by the debugger through `entry`.
     _file: Vec<u8>,
@@ -65,7 +65,7 @@ unsafe impl Send for Registration {}
 
 impl Registration {
     /// Tell the debugger the name of code.
-    pub(super) fn new(address: usize, len: usize, name: &str) -> Registration {
+    pub fn new(address: usize, len: usize, name: &str) -> Registration {
         let file = object_file(address, len, name);
         let (next, prev) = (ptr::null_mut(), ptr::null_mut());
         let entry = Box::into_raw(Box::new(Entry {

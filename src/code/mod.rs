@@ -30,6 +30,7 @@ mod runs;
 mod symbols;
 
 pub use frames::{FrameMap, NativeStack, VisitError};
+pub use gdb::Registration as DebuggerName;
 pub use provider::{Provider, UnitPages};
 
 use arena::Arena;

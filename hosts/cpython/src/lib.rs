@@ -25,6 +25,7 @@ pub mod namespace;
 pub mod objects;
 pub mod owned;
 pub mod runtime;
+pub mod template;
 #[cfg(test)]
 mod testing;
 pub mod type_object;

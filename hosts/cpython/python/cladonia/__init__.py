@@ -20,15 +20,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar, overload
 
+    import os
+
+    from cladonia._cladonia import FunctionRecord, LiveCounters
     from cladonia._cladonia import Type as Type
     from cladonia._interpreted import NotCompiled
+    from cladonia._report import Report
+    from cladonia._warn import JitWarning
 
     F = TypeVar("F", bound=Callable[..., Any])
 
 __version__ = "0.1.0"
 __all__ = [
-    "NotCompiled", "STAGES", "annotate", "available", "compile", "disable", "dump", "enable", "is_compiled", "jit", "plan", "stats",
-    "why_not",
+    "JitWarning", "NotCompiled", "STAGES", "annotate", "available", "compile", "disable", "dump", "enable", "explain", "functions", "is_compiled", "jit",
+    "live", "metrics", "plan", "report", "serve", "stats", "why_not",
 ]
 
 
@@ -81,6 +86,49 @@ def stats() -> dict[str, Any]:
     return _native.load().stats()
 
 
+def report(path: str | os.PathLike[str], samples: bool = True) -> Report:
+    """Record from now on, and write a page about it: where time went, what became machine code and what did not, and why.
+
+    With `with cladonia.report("out.html"): ...` the page is of the block; otherwise it is of what the process does until its end,
+    or until `.write()`. One recording goes on at a time: another one ends the first. `samples=False` leaves out time, and with it the signal
+    SIGPROF, which a program may need itself.
+    """
+    from cladonia._report import Report
+
+    return Report(path, samples)
+
+
+def explain(f: Callable[..., Any]) -> None:
+    """Print what the page says of one function: whether it is machine code, how each line runs, what it was left for, and what would help."""
+    from cladonia._report import _explain
+
+    print(_explain.text(_native.load(), _function(f, "f")))
+
+
+def functions() -> list[FunctionRecord]:
+    """What is known of each function that was counted or compiled: see `FunctionRecord` in `_cladonia.pyi` for the keys."""
+    return _native.load().functions()
+
+
+def live() -> LiveCounters:
+    """Counters that are cheap to read again and again: see `LiveCounters` in `_cladonia.pyi`."""
+    return _native.load().live()
+
+
+def serve() -> None:
+    """Let `python -m cladonia top` look into this process from now on, and into those that it forks."""
+    from cladonia import _top
+
+    _top.serve()
+
+
+def metrics() -> str:
+    """The counters as OpenMetrics text, for a monitoring system to fetch."""
+    from cladonia import _metrics
+
+    return _metrics.text(_native.load())
+
+
 def dump(f: Callable[..., Any], stage: str) -> str:
     """The text of `f` at one stage of compilation, one of `STAGES`. Raises `NotCompiled` if `f` does not get that far."""
     return _native.load().dump(_function(f, "f"), check_stage(stage))
@@ -126,13 +174,21 @@ def jit(f=None, /, *, strict=False):
     """Decorator: compile this function now, rather than when it turns out to be hot.
 
     The function itself comes back, not a wrapper. What can't be compiled stays interpreted and `why_not` tells the reason;
-    `@jit(strict=True)` raises `NotCompiled` instead.
+    `@jit(strict=True)` raises `NotCompiled` instead. If the function turns out to be slower as machine code, a `JitWarning` says so
+    once, with the reason.
     """
     if type(strict) is not bool:
         raise TypeError(f"strict must be True or False, not {type(strict).__name__}")
     if f is None:
         return lambda f: _compile_decorated(f, strict)
     return _compile_decorated(f, strict)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext cladonia`: the magic `%%cladonia`, which runs a cell and shows what it takes with the JIT and without."""
+    from cladonia import _magic
+
+    _magic.load(shell)
 
 
 def _compile_decorated(f, strict):
@@ -143,6 +199,8 @@ def _compile_decorated(f, strict):
     except native.NotCompiled:
         if strict:
             raise
+    else:
+        native.advise(function)
     return f
 
 
@@ -165,6 +223,11 @@ def __getattr__(name):
     if name == "NotCompiled":
         globals()[name] = found = _native.load().NotCompiled
         return found
+    if name == "JitWarning":
+        from cladonia._warn import JitWarning
+
+        globals()[name] = JitWarning
+        return JitWarning
     if name == "Type":
         globals()[name] = found = _native.type_class()
         return found

@@ -1,8 +1,116 @@
 from collections.abc import Callable
 from types import CodeType
-from typing import Any, ClassVar, Self, TypeAlias, final
+from typing import Any, ClassVar, Self, TypeAlias, TypedDict, final
 
 class NotCompiled(Exception): ...
+
+class ExitRecord(TypedDict):
+    """Where machine code of a function went back to the interpreter."""
+    line: int  #: -1 for an instruction that belongs to none.
+    reason: str
+    count: int
+
+class UnitRecord(TypedDict):
+    """A piece of machine code that may be entered."""
+    number: int
+    kind: str  #: "function", "generator" or "loop".
+    line: int  #: Where the function, or the loop, begins.
+    bytes: int
+    entries: int
+    iterations: int
+    exits: int
+    compile_seconds: float
+
+class FunctionRecord(TypedDict):
+    """What is known of a function: of its code, whichever of the functions made of it ran."""
+    name: str  #: The qualified name.
+    file: str
+    line: int
+    function: Callable[..., Any] | None  #: One of them, if its calls were ever machine code.
+    code: int | None  #: Its place in `Recorded["codes"]`, while something is recorded.
+    native: bool  #: Whether a call of it enters machine code now.
+    compiled: bool  #: Whether there ever was machine code.
+    refused: str | None
+    loops_refused: str | None
+    interpreted_calls: int  #: As far as they were counted: code that is not hot is not.
+    fallbacks: int  #: Calls by machine code that the interpreter ran.
+    entries: int
+    iterations: int
+    mismatches: int  #: Calls whose arguments its machine code does not take.
+    gain_seconds: float  #: An estimate.
+    versions: int  #: Units made while something was recorded, loops included; otherwise those that there are.
+    compile_seconds: float  #: Of those that were recorded.
+    code_bytes: int  #: Of those that were recorded.
+    exits: list[ExitRecord]
+    invalidated: dict[str, int]  #: Of those that were recorded, by reason.
+    units: list[UnitRecord]
+
+class LiveCounters(TypedDict):
+    """Counters of the process, which only grow but for `on`, `units_live`, `units_waiting`, `queue` and `code_bytes`."""
+    on: bool
+    units: int
+    units_live: int
+    units_waiting: int
+    invalidated: int
+    exits: int
+    entries: int
+    iterations: int
+    interpreted_calls: int
+    interpreted_iterations: int
+    queue: int
+    compile_seconds: float
+    compile_beside_seconds: float
+    longest_stall_seconds: float
+    code_bytes: int
+    refused: int
+
+class EventRecord(TypedDict):
+    at: float  #: Seconds since the start of the recording; of what took time, its end.
+    took: float
+    kind: str  #: "compiled", "invalidated", "refused" or "collected".
+    code: int | None
+    unit: int | None
+    text: str
+
+class MetRecord(TypedDict):
+    """Operands of an instruction at which machine code was left since a bet on them failed."""
+    code: int
+    pc: int  #: The position in the typed bytecode.
+    line: int
+    reason: str
+    classes: list[str]  #: The deeper operand's first.
+    count: int
+
+class Ticks(TypedDict):
+    seconds: float  #: The length of one.
+    doing: list[list[int]]
+    exits: list[int]
+
+class Collections(TypedDict):
+    count: int
+    seconds: float
+
+class Recorded(TypedDict):
+    """A recording. Times of samples are whole periods, so sums are exact: those of `tree` and of `ticks` are `periods`."""
+    seconds: float
+    period: float
+    not_sampled: str | None  #: Why there are no samples.
+    samples: int
+    periods: int
+    lost: int  #: Periods for which there was no room.
+    cut: int  #: Samples of deeper stacks than are kept.
+    loop_known: bool  #: Whether the interpreter's loop can be told from the rest of the interpreter, its objects and builtins.
+    doing: list[str]  #: What the numbers of a node and a tick are of.
+    codes: list[tuple[str, str, int]]  #: Name, file and line; libraries have a name only.
+    tree: list[tuple[int, int, bool | None, list[int]]]  #: Parent, code, whether native (None: a library), own periods. The first is the root.
+    lines: list[tuple[int, int, bool, int]]  #: Code, line, whether native, periods.
+    ticks: Ticks
+    events: list[EventRecord]
+    events_lost: int
+    met: list[MetRecord]
+    met_lost: int
+    collections: Collections
+    functions: list[FunctionRecord]
 
 def available() -> str | None: ...
 def enable(threshold: int | None, force_exit: str | None, oracle: bool, without: str | None, check_facts: bool,
@@ -12,6 +120,15 @@ def compile(f: Callable[..., Any]) -> None: ...
 def is_compiled(f: Callable[..., Any]) -> bool: ...
 def why_not(f: Callable[..., Any]) -> str | None: ...
 def stats() -> dict[str, Any]: ...
+def functions() -> list[FunctionRecord]: ...
+def live() -> LiveCounters: ...
+def observe(samples: bool) -> None: ...
+def observed() -> Recorded | None: ...
+def choose(only: str, left_out: str) -> None: ...
+def advise(f: Callable[..., Any]) -> None: ...
+def soon(f: Callable[[], Any]) -> None: ...
+def name_code(map: bool, dump: str | None, debugger: bool) -> None: ...
+def render(template: str, context: dict[str, Any]) -> str: ...
 def inspect(f: Callable[..., Any]) -> dict[str, str]: ...
 def record() -> None: ...
 def recorded() -> str: ...

@@ -11,6 +11,7 @@ USAGE = """\
 usage: python -m cladonia [options] script.py [args] | -m module [args] | -c code [args] | - [args]
 
    or: python -m cladonia export script.py [-o FILE.tbc] [--no-run | --bytecode | --jit [N]]
+   or: python -m cladonia top [PID]
 
 Runs a program as python does, with the JIT on. Processes started by the program inherit the options.
 
@@ -19,6 +20,8 @@ options:
   --compile-threads N threads that generate machine code beside the program (1 if nothing is said);
                       0 generates it on the program's own thread
   --off               run interpreted
+  --report FILE.html  write a page about the run when it ends: where time went, what became
+                      machine code and what did not, and why
   --stats FILE.json   write statistics when the program ends
   --force-exit=HOW    make guards fail on purpose: none (only note which are
                       executed), count (only count executions), first, seed:N or
@@ -45,6 +48,7 @@ class Command:
         self.compile_threads = None
         self.off = False
         self.stats = None
+        self.report = None
         self.force_exit = None
         self.oracle = False
         self.without = None
@@ -61,7 +65,7 @@ def read(argv):
     while rest:
         word = rest.pop(0)
         name, equals, value = word.partition("=")
-        if name in ("--threshold", "--compile-threads", "--stats", "--force-exit", "--without"):
+        if name in ("--threshold", "--compile-threads", "--stats", "--report", "--force-exit", "--without"):
             if not equals:
                 if not rest:
                     raise BadOption(f"{name} needs a value")
@@ -111,6 +115,8 @@ def _set(command, name, value):
             command.without = _options.check_without(value, name)
         elif not value:
             raise ValueError(f"{name} needs the name of a file")
+        elif name == "--report":
+            command.report = value
         else:
             command.stats = value
     except ValueError as error:
@@ -122,6 +128,10 @@ def main():
         from cladonia import _export
 
         sys.exit(_export.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["top"]:
+        from cladonia import _top
+
+        sys.exit(_top.main(sys.argv[2:]))
     try:
         command = read(sys.argv[1:])
     except BadOption as error:
@@ -178,8 +188,15 @@ def _run(program, command):
         _start.write_stats_at_exit(command.stats or os.environ["CLADONIA_STATS"])
     if command.oracle and not command.off and not command.stats:
         _start.report_oracle_at_exit()
+    if command.off and command.report:
+        print("cladonia: no report is written: the JIT is off", file=sys.stderr)
     if not command.off:
         _start.from_environment()
+        # After the JIT has made its own handler at exit, since what is registered last runs first.
+        if command.report or os.environ.get("CLADONIA_REPORT"):
+            from cladonia import _report
+
+            _report.at_exit(command.report or os.environ["CLADONIA_REPORT"])
     try:
         program()
     except SystemExit:

@@ -59,8 +59,13 @@ def units(code):
     """
     from cladonia import _cladonia
 
+    from cladonia._progress import Progress
+
     host, found = "", []
-    for function in _functions(code):
+    functions = _functions(code)
+    progress = Progress("cladonia: export")
+    for number, function in enumerate(functions):
+        progress.step(number, len(functions), function.__qualname__)
         texts = _cladonia.inspect(function)
         host = texts["host"]
         if "error" in texts:
@@ -68,6 +73,7 @@ def units(code):
             found.append(f"; {function.__qualname__}: {reason}\n")
         if "unit" in texts:
             found.append(texts["unit"])
+    progress.end()
     return "".join(f"\n{text}" for text in [host, *found] if text)
 
 

@@ -77,6 +77,47 @@ class Interpreted:
             },
         }
 
+    def functions(self):
+        return []
+
+    def live(self):
+        return {
+            "on": False,
+            "units": 0,
+            "units_live": 0,
+            "units_waiting": 0,
+            "invalidated": 0,
+            "exits": 0,
+            "entries": 0,
+            "iterations": 0,
+            "interpreted_calls": 0,
+            "interpreted_iterations": 0,
+            "queue": 0,
+            "compile_seconds": 0.0,
+            "compile_beside_seconds": 0.0,
+            "longest_stall_seconds": 0.0,
+            "code_bytes": 0,
+            "refused": 0,
+        }
+
+    def observe(self, samples):
+        pass
+
+    def observed(self):
+        return None
+
+    def choose(self, only, left_out):
+        pass
+
+    def advise(self, f):
+        pass
+
+    def soon(self, f):
+        f()
+
+    def name_code(self, map, dump, debugger):
+        pass
+
     def compile_program(self, source, filename, has_cookie):
         return compile(source if has_cookie else source.decode(), filename, "exec", dont_inherit=True)
 

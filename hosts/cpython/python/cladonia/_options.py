@@ -13,7 +13,7 @@ LARGEST_THRESHOLD = 2**31 - 1
 MOST_COMPILE_THREADS = 64
 
 #: The environment variables that turn the JIT on in a process (`cladonia.pth` asks for the same ones).
-ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_COMPILE_THREADS", "CLADONIA_STATS")
+ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_COMPILE_THREADS", "CLADONIA_STATS", "CLADONIA_REPORT")
 #: Those of them that say yes or no: empty or 0 is no. Of the others, empty says nothing.
 SWITCHES = ("CLADONIA_ON", "CLADONIA_ORACLE", "CLADONIA_CHECK_FACTS")
 
@@ -66,6 +66,27 @@ def cache_folder():
             return None
         folder = os.path.join(caches, "cladonia")
     return os.fsencode(os.path.abspath(folder))
+
+
+def parse_perf(text, name):
+    """The ways in which Linux perf is told of machine code, in a variable's text."""
+    ways = {word.strip() for word in text.split(",")} - {""}
+    if not ways <= {"map", "dump"}:
+        raise ValueError(f"{name} must be map, dump or both with a comma between, not {text!r}")
+    return ways
+
+
+def parse_signal(text, name):
+    """The number of a signal that a variable names: USR2, SIGUSR2, RTMIN+3; None if it is empty."""
+    if not text:
+        return None
+    import signal
+
+    word, plus, more = text.upper().removeprefix("SIG").partition("+")
+    number = getattr(signal, f"SIG{word}", None)
+    if number is None or (plus and not (word == "RTMIN" and more.isdigit())) or number + int(more or 0) >= signal.NSIG:
+        raise ValueError(f"{name} must be the name of a signal, such as USR2 or RTMIN+3, not {text!r}")
+    return number + int(more or 0)
 
 
 def check_force_exit(value, name="force_exit"):

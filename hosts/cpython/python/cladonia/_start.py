@@ -19,6 +19,8 @@ def switched_on(name):
 def from_environment():
     """Turn the JIT on as the CLADONIA_* variables say."""
     environ = os.environ
+    if not _configure(environ):
+        return
     try:
         threshold = environ.get("CLADONIA_THRESHOLD") or None
         if threshold is not None:
@@ -28,26 +30,96 @@ def from_environment():
         if threads is not None:
             threads = _options.parse_compile_threads(threads, "CLADONIA_COMPILE_THREADS")
         without = _options.check_without(environ.get("CLADONIA_WITHOUT") or None, "CLADONIA_WITHOUT")
+        perf = _options.parse_perf(environ.get("CLADONIA_PERF", ""), "CLADONIA_PERF")
+        off_signal = _options.parse_signal(environ.get("CLADONIA_OFF_SIGNAL", ""), "CLADONIA_OFF_SIGNAL")
     except ValueError as error:
         print(f"cladonia: {error}; the JIT stays off", file=sys.stderr)
         return
+    only, left_out = environ.get("CLADONIA_ONLY", ""), environ.get("CLADONIA_NOT", "")
+    if only or left_out:
+        from cladonia import _native
+
+        _native.load().choose(only, left_out)
+    if perf or switched_on("CLADONIA_GDB"):
+        _name_code(perf)
     cladonia.enable(threshold, force_exit, switched_on("CLADONIA_ORACLE"), without, switched_on("CLADONIA_CHECK_FACTS"),
                     threads)
+    if switched_on("CLADONIA_TOP"):
+        from cladonia import _top
+
+        _top.serve()
+    if off_signal is not None:
+        _turn_off_by(off_signal)
+
+
+def _configure(environ):
+    """Take options from the `pyproject.toml` here, or the file that CLADONIA_CONFIG names. Gives False if it says that the JIT stays off."""
+    file = environ.get("CLADONIA_CONFIG") or "pyproject.toml"
+    try:
+        with open(file, "rb") as opened:
+            text = opened.read()
+    except OSError as error:
+        if environ.get("CLADONIA_CONFIG"):
+            print(f"cladonia: {file}: {error.strerror}", file=sys.stderr)
+        return True
+    # Most have nothing for us, and the parser takes 5 ms to import.
+    if b"[tool.cladonia]" not in text:
+        return True
+    from cladonia import _config
+
+    return _config.take(file, text, environ)
+
+
+def _name_code(perf):
+    """Tell profilers and debuggers the names of machine code."""
+    from cladonia import _native
+
+    # `perf record` sets it for the program. Where it is set, the code generator's linker writes a map of its own to the same file, with names
+    # that have no place; of two lines for one piece of code perf takes the first.
+    os.environ.pop("PERF_BUILDID_DIR", None)
+    folder = os.environ.get("JITDUMPDIR") or "." if "dump" in perf else None
+    try:
+        _native.load().name_code("map" in perf, folder, switched_on("CLADONIA_GDB"))
+    except OSError as error:
+        print(f"cladonia: names of machine code can't be written: {error}", file=sys.stderr)
+
+
+def _turn_off_by(number):
+    """Turn the JIT off, for good, when this signal comes."""
+    import signal
+
+    def off(*_):
+        cladonia.disable()
+        # Processes that are started from here on.
+        os.environ["CLADONIA_OFF"] = "1"
+        os.write(2, f"cladonia: process {os.getpid()}: the JIT was turned off by a signal\n".encode())
+
+    try:
+        signal.signal(number, off)
+    except (OSError, ValueError) as error:
+        print(f"cladonia: CLADONIA_OFF_SIGNAL: {error}", file=sys.stderr)
+
+
+def beside_names(variable, file):
+    """What a file is called that each process writes: as given in this one, beside it with the process id in those below it, which
+    find that in the variable."""
+    file = os.path.abspath(file)
+    os.environ[variable] = beside = _with_pid_mark(file)
+    owner = os.getpid()
+
+    def name():
+        pid = os.getpid()
+        return (file if pid == owner else beside).replace("%p", str(pid))
+
+    return name
 
 
 def write_stats_at_exit(file):
     """Write `stats()` to `file` when this process ends; its children write theirs beside it, with their process id in the name."""
     import atexit
 
-    file = os.path.abspath(file)
-    os.environ["CLADONIA_STATS"] = beside = _with_pid_mark(file)
-    owner = os.getpid()
-
-    def write():
-        pid = os.getpid()
-        _write_stats(file if pid == owner else beside.replace("%p", str(pid)), pid)
-
-    atexit.register(write)
+    name = beside_names("CLADONIA_STATS", file)
+    atexit.register(lambda: _write_stats(name(), os.getpid()))
 
 
 def report_oracle_at_exit():
@@ -87,7 +159,7 @@ def _write_stats(file, pid):
 
     report = {"pid": pid, "argv": getattr(sys, "argv", []), "available": cladonia.available(), **cladonia.stats()}
     try:
-        with open(file.replace("%p", str(pid)), "w", encoding="utf-8") as out:
+        with open(file, "w", encoding="utf-8") as out:
             json.dump(report, out, indent=1, default=str)
             out.write("\n")
     except OSError as error:
@@ -119,3 +191,8 @@ def in_child():
     if stats:
         write_stats_at_exit(stats)
     from_environment()
+    report = os.environ.get("CLADONIA_REPORT")
+    if report:
+        from cladonia import _report
+
+        _report.at_exit(report)

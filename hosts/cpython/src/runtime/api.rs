@@ -7,7 +7,7 @@ use super::healing::ForceExit;
 use super::monitoring::{self, Monitor};
 use super::units;
 use super::workers::Insisting;
-use super::{Gil, Options, ended, generators, listing, locals_proxy, stats};
+use super::{Gil, Options, ended, generators, listing, locals_proxy, recording, stats, symbols};
 use crate::objects::{self, collector, list_iterators};
 use crate::{accesses, memory};
 use cladonia::engine::Execution;
@@ -42,7 +42,7 @@ macro_rules! fastcall {
     };
 }
 
-static METHODS: Table<[PyMethodDef; 17]> = Table(UnsafeCell::new([
+static METHODS: Table<[PyMethodDef; 26]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
@@ -113,6 +113,47 @@ static METHODS: Table<[PyMethodDef; 17]> = Table(UnsafeCell::new([
         c"compile_program",
         compile_program,
         c"compile_program(source, filename, has_cookie): the code of a main program."
+    ),
+    fastcall!(
+        c"observe",
+        observe,
+        c"observe(samples): note from now on what happens, for the report."
+    ),
+    fastcall!(
+        c"observed",
+        observed,
+        c"observed(): what was noted, as a dict, and note no more; None if nothing was."
+    ),
+    fastcall!(
+        c"functions",
+        functions,
+        c"functions(): what is known of each function, as dicts."
+    ),
+    fastcall!(c"live", live, c"live(): counters that are cheap to read, as a dict."),
+    fastcall!(
+        c"choose",
+        choose,
+        c"choose(only, not): compile only functions of modules in one list, and none of those in the other."
+    ),
+    fastcall!(
+        c"advise",
+        advise,
+        c"advise(f): warn once if f is slower as machine code."
+    ),
+    fastcall!(
+        c"soon",
+        soon,
+        c"soon(f): call f some milliseconds from now, from a pending call; at once where no worker keeps the time."
+    ),
+    fastcall!(
+        c"name_code",
+        name_code,
+        c"name_code(map, dump, debugger): tell profilers and debuggers the names of machine code."
+    ),
+    fastcall!(
+        c"render",
+        render,
+        c"render(template, context): the text of a template with a dict's values, escaped for HTML."
     ),
     fastcall!(c"type_class", type_class, c"The class cladonia.Type."),
     PyMethodDef::zeroed(),
@@ -521,9 +562,11 @@ fn undo(gil: Gil) {
             function_state::uninstall(gil, func as Object);
         }
         let invalidated = runtime.totals.invalidated.get();
-        for unit in runtime.units() {
-            units::invalidate(gil, unit);
-        }
+        runtime.recording.because("the JIT was turned off", || {
+            for unit in runtime.units() {
+                units::invalidate(gil, unit);
+            }
+        });
         runtime.totals.invalidated.set(invalidated);
         for state in runtime.codes.borrow().values() {
             for entry in &*state.entries.borrow() {
@@ -535,6 +578,7 @@ fn undo(gil: Gil) {
             state.calls.set(0);
         }
         Monitor::stop(gil);
+        runtime.recording.unwatched();
         gil.runtime().watches.stop(gil);
         locals_proxy::restore(gil);
         listing::restore(gil);
@@ -619,6 +663,133 @@ unsafe extern "C" fn stats_dict(_: Object, _: *mut Object, _: Py_ssize_t) -> Obj
         }
         let dict = stats::dict(gil);
         if dict.is_null() { Err(()) } else { Ok(dict) }
+    })
+}
+
+/// What a function of the module does with the lock held, where the JIT can work.
+fn available_only(body: impl FnOnce(Gil) -> Object) -> Object {
+    guarded(|| {
+        if let Some(reason) = unavailable() {
+            raise(unsafe { PyExc_RuntimeError }, &reason);
+            return Err(());
+        }
+        // SAFETY: the interpreter calls with its lock held.
+        let object = body(unsafe { Gil::held() });
+        if object.is_null() {
+            Err(())
+        } else {
+            Ok(object)
+        }
+    })
+}
+
+unsafe extern "C" fn observe(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let gil = Gil::held();
+        let [samples] = arguments::<1>(args, count)?;
+        let samples = match PyObject_IsTrue(samples) {
+            -1 => return Err(()),
+            truth => truth != 0,
+        };
+        if unavailable().is_some() {
+            return none();
+        }
+        // Code objects are watched: their ends are to be heard.
+        ready(gil)?;
+        recording::start(gil, samples);
+        none()
+    })
+}
+
+unsafe extern "C" fn observed(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    available_only(recording::take)
+}
+
+unsafe extern "C" fn functions(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    available_only(recording::functions)
+}
+
+unsafe extern "C" fn live(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
+    available_only(recording::live)
+}
+
+unsafe extern "C" fn choose(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let gil = Gil::held();
+        let [only, not] = arguments::<2>(args, count)?;
+        if unavailable().is_none() {
+            gil.runtime().chosen.set(&text(only), &text(not));
+        }
+        none()
+    })
+}
+
+unsafe extern "C" fn advise(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let gil = Gil::held();
+        let [func] = arguments::<1>(args, count)?;
+        let (code, ..) = function_state::parts_of(function(func)?);
+        if unavailable().is_none() {
+            gil.runtime().advice.ask(code);
+        }
+        none()
+    })
+}
+
+unsafe extern "C" fn soon(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let gil = Gil::held();
+        let [func] = arguments::<1>(args, count)?;
+        if unavailable().is_none() {
+            gil.runtime().listening.call_later(func);
+        }
+        none()
+    })
+}
+
+unsafe extern "C" fn name_code(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let gil = Gil::held();
+        let [map, dump, debugger] = arguments::<3>(args, count)?;
+        if unavailable().is_some() {
+            return none();
+        }
+        let (map, debugger) = (PyObject_IsTrue(map), PyObject_IsTrue(debugger));
+        if map < 0 || debugger < 0 {
+            return Err(());
+        }
+        let wanted = symbols::Wanted {
+            map: map != 0,
+            dump: (dump != Py_None()).then(|| text(dump).into()),
+            debugger: debugger != 0,
+        };
+        match gil.runtime().symbols.tell(gil, wanted) {
+            Ok(()) => none(),
+            Err(error) => {
+                raise(PyExc_OSError, &error.to_string());
+                Err(())
+            }
+        }
+    })
+}
+
+unsafe extern "C" fn render(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
+    // SAFETY: the interpreter's calling convention.
+    guarded(|| unsafe {
+        let [template, context] = arguments::<2>(args, count)?;
+        match crate::template::render(&text(template), context) {
+            Ok(rendered) => Ok(stats::text(&rendered)),
+            Err(error) => {
+                PyErr_Clear();
+                raise(PyExc_ValueError, &error);
+                Err(())
+            }
+        }
     })
 }
 
@@ -761,7 +932,9 @@ unsafe extern "C" fn export(_: Object, args: *mut Object, count: Py_ssize_t) -> 
 unsafe extern "C" fn before_fork(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
     guarded(|| {
         // SAFETY: the interpreter calls with its lock held.
-        unsafe { Gil::held() }.runtime().workers.before_fork();
+        let gil = unsafe { Gil::held() };
+        gil.runtime().recording.before_fork();
+        gil.runtime().workers.before_fork();
         none()
     })
 }
@@ -772,6 +945,7 @@ unsafe extern "C" fn after_fork_in_parent(_: Object, _: *mut Object, _: Py_ssize
         let gil = unsafe { Gil::held() };
         gil.runtime().workers.after_fork(false);
         gil.runtime().listening.after_fork(gil, false);
+        gil.runtime().recording.after_fork(false);
         none()
     })
 }
@@ -782,6 +956,7 @@ unsafe extern "C" fn after_fork_in_child(_: Object, _: *mut Object, _: Py_ssize_
         let gil = unsafe { Gil::held() };
         gil.runtime().workers.after_fork(true);
         gil.runtime().listening.after_fork(gil, true);
+        gil.runtime().recording.after_fork(true);
         gil.runtime().compiler.after_fork_in_child();
         none()
     })
@@ -795,8 +970,15 @@ unsafe extern "C" fn on_collection(_: Object, args: *mut Object, count: Py_ssize
         let gil = Gil::held();
         let [phase, info] = arguments::<2>(args, count)?;
         let generation = PyDict_GetItemString(info, c"generation".as_ptr());
-        let full = !generation.is_null() && PyLong_AsLong(generation) == 2;
-        if full && text(phase) == "start" && !gil.runtime().compiler.is_at_work() {
+        let generation = match generation.is_null() {
+            true => -1,
+            false => PyLong_AsLong(generation),
+        };
+        let (full, recording) = (generation == 2, &gil.runtime().recording);
+        // Young collections are frequent.
+        let begins = (full || recording.is_on()) && text(phase) == "start";
+        recording.collects(begins, generation);
+        if full && begins && !gil.runtime().compiler.is_at_work() {
             function_state::forget_unused(gil);
             units::reclaim(gil);
             objects::release_unused();
@@ -810,7 +992,10 @@ unsafe extern "C" fn at_exit(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
     guarded(|| {
         // SAFETY: the interpreter calls with its lock held.
         let gil = unsafe { Gil::held() };
+        gil.runtime().advice.look(gil);
+        gil.runtime().advice.tell(gil);
         gil.runtime().finished.set(true);
+        recording::stop(gil);
         gil.runtime().workers.stop();
         // What units hold must not outlive the modules that are taken down now. Statistics can still be asked for, by handlers that
         // were registered earlier and so run later.

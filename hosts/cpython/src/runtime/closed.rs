@@ -181,6 +181,7 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
         let positions = (pos, resume);
         let frame = Rebuilt::new(state.shape, Py_NewRef(func), positions, locals, stack, lost);
         gil.runtime().recorded.borrow_mut().push(frame);
+        gil.runtime().recording.exited(&*unit, record, &[]);
         healing::count_exit(gil, unit, number as usize, record);
         std::ptr::null_mut()
     }
@@ -228,7 +229,9 @@ pub unsafe extern "C" fn call_boxed(
                 function_state::state_of(gil, state.shape.code)
                     .open
                     .set(true);
-                units::invalidate(gil, unit);
+                let why = "its arguments were of other classes";
+                let recording = &gil.runtime().recording;
+                recording.because(why, || units::invalidate(gil, unit));
             }
         }
         units::keeping(unit, || entries::call_in_place(ts, func, args, count))

@@ -93,7 +93,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_else(|| "a panic".to_owned())
 }
 
-/// Whether a unit is to be made, for those who look for the one that misbehaves: `CLADONIA_ONLY` has parts of
+/// Whether a unit is to be made, for those who look for the one that misbehaves: `CLADONIA_UNITS` has parts of
 /// `file:qualified name` with commas between, `CLADONIA_FIRST` a number of units, `CLADONIA_LOG` tells each.
 fn is_wanted(gil: Gil, shape: &CodeShape, kind: Kind) -> bool {
     struct Wanted {
@@ -103,7 +103,7 @@ fn is_wanted(gil: Gil, shape: &CodeShape, kind: Kind) -> bool {
     }
     static WANTED: OnceLock<Wanted> = OnceLock::new();
     let wanted = WANTED.get_or_init(|| Wanted {
-        only: std::env::var("CLADONIA_ONLY")
+        only: std::env::var("CLADONIA_UNITS")
             .map_or(Vec::new(), |s| s.split(',').map(str::to_owned).collect()),
         first: std::env::var("CLADONIA_FIRST")
             .ok()
@@ -224,6 +224,9 @@ const MOST_INLINED_UNITS: isize = 400;
 fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Option<Code> {
     // SAFETY: asked only for Python functions and their parts, with the GIL.
     unsafe {
+        if gil.runtime().chosen.why_not(gil, globals).is_some() {
+            return None;
+        }
         let units: isize = get(code.cast(), abi::object::VAR_SIZE);
         let state = state_of(gil, code);
         let shape = state.shape;
@@ -331,6 +334,10 @@ unsafe fn make_unit(
     }
     if !is_wanted(gil, &shape, kind) {
         return Err(Refusal::Lasting("left out on purpose".into()));
+    }
+    // SAFETY: the caller's promise.
+    if let Some(reason) = unsafe { gil.runtime().chosen.why_not(gil, globals) } {
+        return Err(Refusal::Lasting(reason.into()));
     }
     if !frames::fits(&shape) {
         return Err(Refusal::Lasting(format!(
@@ -631,10 +638,14 @@ pub(super) unsafe fn unless_busy<T>(
     let delivered = gil.runtime().workers.delivered();
     let totals = &gil.runtime().totals;
     let is_outermost = !totals.is_stalled.replace(true);
+    if is_outermost {
+        gil.runtime().recording.compiles(true);
+    }
     let (started, before) = (Instant::now(), totals.instrs.get());
     let made = make();
     if is_outermost {
         totals.is_stalled.set(false);
+        gil.runtime().recording.compiles(false);
         // To ask in vain, or to install what is there, takes microseconds.
         if totals.instrs.get() != before {
             totals.stalled(started.elapsed());
@@ -659,6 +670,8 @@ unsafe fn complete(gil: Gil, unit: UnitRef) {
         }
         healing::prepare(gil, &mut *unit);
         gil.runtime().totals.units.update(|made| made + 1);
+        gil.runtime().recording.compiled(unit);
+        gil.runtime().symbols.name(&*unit);
         state_of(gil, (*unit).shape.code).compiled.set(true);
         // Those that rely on what the unit stores are alive, as units in tables are.
         watchers::announce_stores(gil, unit);
@@ -713,12 +726,15 @@ pub fn collect(gil: Gil) {
     }
     let started = Instant::now();
     let mut are_taken = false;
+    gil.runtime().recording.compiles(true);
     while let Some((unit, outcome)) = workers.collect() {
         // SAFETY: the order of a unit that goes away is withdrawn.
         unsafe { take(gil, unit, outcome) };
         are_taken = true;
     }
-    if are_taken && !gil.runtime().totals.is_stalled.get() {
+    let is_stalled = gil.runtime().totals.is_stalled.get();
+    gil.runtime().recording.compiles(is_stalled);
+    if are_taken && !is_stalled {
         gil.runtime().totals.stalled(started.elapsed());
     }
 }
@@ -746,6 +762,7 @@ unsafe fn take(gil: Gil, unit: UnitRef, outcome: Outcome) {
                     let state = state_of(gil, (*unit).shape.code);
                     if let Some(entry) = state.entry((*unit).globals, (*unit).builtins) {
                         entry.stub.get_or_init(|| stub);
+                        gil.runtime().symbols.name_entry(&entry);
                     }
                 }
                 made
@@ -853,7 +870,9 @@ unsafe fn give_up_stale(gil: Gil, unit: UnitRef) -> Refusal {
                 "what it relies on was gone when it was made, again and again".into(),
             );
         }
-        units::invalidate(gil, unit);
+        let why = "it was stale when it was made";
+        let recording = &gil.runtime().recording;
+        recording.because(why, || units::invalidate(gil, unit));
         Refusal::Busy
     }
 }
@@ -1161,6 +1180,7 @@ unsafe fn ensure_stub(gil: Gil, func: Object) -> Result<(), Refusal> {
                 Ok(stub) => entry.stub.get_or_init(|| stub),
                 Err(error) => return Err(refuse(gil, code, error.to_string())),
             };
+            gil.runtime().symbols.name_entry(&entry);
         }
         Ok(())
     }
@@ -1170,6 +1190,8 @@ unsafe fn ensure_stub(gil: Gil, func: Object) -> Result<(), Refusal> {
 fn refuse(gil: Gil, code: Object, reason: String) -> Refusal {
     // SAFETY: the code object is alive.
     let state = unsafe { state_of(gil, code) };
+    // SAFETY: the code object is alive.
+    unsafe { gil.runtime().recording.refused(code, &reason) };
     state.refused.get_or_init(|| reason.clone());
     Refusal::Lasting(reason)
 }
@@ -1234,6 +1256,7 @@ pub unsafe fn compile_loop(
             Err(Refusal::Lasting(reason)) => {
                 let state = state_of(gil, shape.code);
                 state.with_loop(pos, |slot| slot.closed = true);
+                gil.runtime().recording.refused(shape.code, &reason);
                 state.loops_refused.get_or_init(|| reason.clone());
                 if !shape.optimized() || !state.has_function_unit() {
                     state.refused.get_or_init(|| reason.clone());

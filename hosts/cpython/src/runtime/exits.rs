@@ -6,7 +6,7 @@
 use super::capi::*;
 use super::rebuilt::{self, Rebuilt};
 use super::units::{Kind, UnitRef, UnitState};
-use super::{Gil, abi, frames, generators, healing, local_events};
+use super::{Gil, abi, frames, generators, healing, local_events, recording};
 use crate::helpers::traceback;
 use abi::tables::{self, HandlerEntry};
 use abi::{code_units, eval_breaker, frame as f, frames as state, thread as t};
@@ -98,6 +98,7 @@ unsafe fn leave(
             healing::count_opened(gil, unit);
         }
         if raised_out {
+            gil.runtime().recording.exited(&*unit, record, &[]);
             healing::count_exit(gil, unit, number as usize, record);
             return raise_out(ts, frame, state, record, buffer, pos);
         }
@@ -142,6 +143,10 @@ unsafe fn leave(
         write_names(frame, shape, record, &mut values);
         let mut within = Rebuilt::inlined(state, record, &mut values);
         let lost = values.finish(&mut drops);
+        if gil.runtime().recording.is_on() {
+            let operands = recording::operands_of(&*unit, record, frame);
+            gil.runtime().recording.exited(&*unit, record, &operands);
+        }
         healing::note_class(gil, unit, record, frame);
         healing::note_function(gil, unit, record, frame);
         healing::count_exit(gil, unit, number as usize, record);

@@ -645,6 +645,7 @@ pub unsafe fn give_up(gil: Gil, code: Object, reason: &str) {
         uninstall_all_of(gil, code);
         let state = state_of(gil, code);
         state.refused.get_or_init(|| reason.to_owned());
+        gil.runtime().advice.given_up(code, reason);
         let most = state.most_versions();
         let mut units = Vec::from_iter(state.generator.unit.get());
         for entry in &*state.entries.borrow() {
@@ -666,16 +667,20 @@ pub unsafe fn forget(gil: Gil, code: usize) {
     let Some(state) = gil.runtime().state(code as Object) else {
         return;
     };
-    for unit in state.units() {
-        // SAFETY: units in tables are alive.
-        unsafe { units::invalidate(gil, unit) };
-    }
+    gil.runtime().recording.because("its code ended", || {
+        for unit in state.units() {
+            // SAFETY: units in tables are alive.
+            unsafe { units::invalidate(gil, unit) };
+        }
+    });
     let removed = gil.runtime().codes.borrow_mut().remove(&code);
     if let Some(state) = removed {
         if state.shape.is_generator() {
             // SAFETY: a code object that is being freed is still whole.
             unsafe { state.generator.forget(code as Object) };
         }
+        // SAFETY: it is whole as long as this goes on.
+        unsafe { gil.runtime().recording.forgotten(&state) };
         gil.runtime().totals.forget(&state);
         // Native callers may still hold the address of a cell, and a stub may be on a native stack.
         gil.runtime()

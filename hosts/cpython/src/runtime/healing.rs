@@ -124,7 +124,9 @@ pub unsafe fn count_exit(gil: Gil, unit: UnitRef, number: usize, record: &ExitRe
         }
         if (*unit).is_valid() {
             learn(gil, unit);
-            units::invalidate(gil, unit);
+            let why = "a bet failed too often";
+            let recording = &gil.runtime().recording;
+            recording.because(why, || units::invalidate(gil, unit));
         }
     }
 }
@@ -164,7 +166,9 @@ unsafe fn give_up(gil: Gil, unit: UnitRef, reason: &str) {
         } else {
             function_state::give_up(gil, code, reason);
         }
-        units::invalidate(gil, unit);
+        let why = "it was slower than the interpreter";
+        let recording = &gil.runtime().recording;
+        recording.because(why, || units::invalidate(gil, unit));
     }
 }
 

@@ -17,12 +17,16 @@ use super::abi::monitoring::{JUMP, PY_START, STOP_ITERATION};
 use super::capi::*;
 use super::function_state::{CodeState, state_of};
 use super::monitoring::Monitor;
+use super::workers::AFTER_FORK;
 use super::{Gil, abi, frames, local_events};
 use abi::{frame as f, thread as t};
-use pyo3_ffi::PyCode_Check;
+use pyo3_ffi::{
+    Py_DECREF, Py_NewRef, Py_XDECREF, PyCode_Check, PyErr_WriteUnraisable, PyObject_CallNoArgs,
+};
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// How often code is met before it is listened to.
 const HEARD_AT: u32 = 2;
@@ -40,7 +44,14 @@ pub struct Listening {
     is_sampled: Cell<bool>,
     /// Code whose events are to be enabled again without waiting until it is met, by address.
     wanted: RefCell<Vec<usize>>,
+    /// Functions that are to be called, and when.
+    later: RefCell<Vec<(Instant, Object)>>,
+    /// How often the clock has ticked.
+    ticks: Cell<u32>,
 }
+
+/// Ticks between two looks at the functions that the user asked for.
+const TICKS_BETWEEN_LOOKS: u32 = 1024;
 
 /// Whether the call that was asked for was not made yet.
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
@@ -109,6 +120,43 @@ impl Listening {
         }
     }
 
+    /// Call a function of Python's when the clock has ticked for a while: longer than a fork takes to end. At once if it does not tick.
+    ///
+    /// # Safety
+    /// The GIL is held; a live object.
+    pub unsafe fn call_later(&self, func: Object) {
+        // SAFETY: the caller's promise; the list has a reference.
+        unsafe {
+            let func = Py_NewRef(func);
+            match self.is_sampled.get() {
+                true => self
+                    .later
+                    .borrow_mut()
+                    .push((Instant::now() + AFTER_FORK, func)),
+                false => call(func),
+            }
+        }
+    }
+
+    /// Call what is due.
+    fn call_what_is_due(&self) {
+        if self.later.borrow().is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let (due, later) = self
+            .later
+            .take()
+            .into_iter()
+            .partition(|(at, _)| *at <= now);
+        self.later.replace(later);
+        let due: Vec<(Instant, Object)> = due;
+        for (_, func) in due {
+            // SAFETY: the list had a reference, and the GIL is held in pending calls.
+            unsafe { call(func) };
+        }
+    }
+
     /// Listen to code again soon, which was not worth it.
     pub fn want(&self, state: &CodeState) {
         if self.is_sampled.get() {
@@ -121,6 +169,22 @@ impl Listening {
 fn is_wanted(gil: Gil) -> bool {
     let options = gil.runtime().options.get();
     options.weighs && options.works_beside()
+}
+
+/// Call a function, and give up the reference to it. What it raises has no caller to go to.
+///
+/// # Safety
+/// The GIL is held, and the reference is the caller's.
+unsafe fn call(func: Object) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let result = PyObject_CallNoArgs(func);
+        if result.is_null() {
+            PyErr_WriteUnraisable(func);
+        }
+        Py_XDECREF(result);
+        Py_DECREF(func);
+    }
 }
 
 /// Ask for [`tick`], unless it is asked for already. Called by workers.
@@ -149,6 +213,21 @@ extern "C" fn tick(_: *mut c_void) -> c_int {
     if !runtime.on.get() || runtime.finished.get() || runtime.quiet.get() != 0 {
         return 0;
     }
+    if runtime
+        .listening
+        .ticks
+        .get()
+        .is_multiple_of(TICKS_BETWEEN_LOOKS)
+    {
+        runtime.advice.look(gil);
+        runtime.advice.tell(gil);
+    }
+    runtime.recording.resume();
+    runtime.listening.call_what_is_due();
+    runtime
+        .listening
+        .ticks
+        .update(|ticks| ticks.wrapping_add(1));
     for code in runtime.listening.wanted.take() {
         if let Some(state) = runtime.state(code as Object) {
             hear(gil, &state);

@@ -23,6 +23,8 @@
 //! | `compiler` | the compiler, made when it is first needed |
 //! | `compiling` | requests to the compiler, installation |
 //! | `worth` | whether compiling pays |
+//! | `chosen` | which modules the user lets be compiled |
+//! | `advice` | what is told of functions that were asked for |
 //! | `listening` | which code is listened to |
 //! | `pauses` | when it is not for a while |
 //! | `workers` | threads that generate code beside the program |
@@ -30,6 +32,8 @@
 //! | `watchers` | assumptions and what breaks them |
 //! | `healing` | failing bets, recompiles, forced exits |
 //! | `ended` | threads that the interpreter ends |
+//! | `recording` | what is noted of a run for the report |
+//! | `symbols` | names of machine code for profilers and debuggers |
 //! | `stats`, `api` | what Python sees |
 //!
 //! # Invariants
@@ -39,8 +43,10 @@
 
 pub use crate::abi;
 
+pub mod advice;
 pub mod api;
 pub mod capi;
+pub mod chosen;
 pub mod chunks;
 pub mod closed;
 pub mod compiler;
@@ -61,8 +67,10 @@ pub mod locals_proxy;
 pub mod monitoring;
 pub mod pauses;
 pub mod rebuilt;
+pub mod recording;
 pub mod sampling;
 pub mod stats;
+pub mod symbols;
 pub mod units;
 pub mod watchers;
 pub mod workers;
@@ -189,6 +197,14 @@ pub struct Runtime {
     pub compile_depth: Cell<u32>,
     /// Sums.
     pub totals: stats::Totals,
+    /// Which modules the user lets be compiled.
+    pub chosen: chosen::Chosen,
+    /// What is told of functions that were asked for.
+    pub advice: advice::Advice,
+    /// What is noted of a run for the report.
+    pub recording: recording::Recording,
+    /// Names of machine code for profilers and debuggers.
+    pub symbols: symbols::Symbols,
     /// When code is not listened to.
     pub pauses: pauses::Pauses,
     /// Which code is listened to.
@@ -317,6 +333,10 @@ pub unsafe fn start(
         not_compiled,
         compile_depth: Cell::new(0),
         totals: stats::Totals::default(),
+        chosen: chosen::Chosen::default(),
+        advice: advice::Advice::default(),
+        recording: recording::Recording::default(),
+        symbols: symbols::Symbols::default(),
         pauses: pauses::Pauses::default(),
         listening: listening::Listening::default(),
         workers: workers::Workers::default(),

@@ -175,7 +175,9 @@ unsafe fn note(gil: Gil, unit: UnitRef, pc: Pc, operands: &[Object]) {
             }
         }
         drop(learnt);
-        units::invalidate(gil, unit);
+        let why = "more is known of its operands";
+        let recording = &gil.runtime().recording;
+        recording.because(why, || units::invalidate(gil, unit));
     }
 }
 

@@ -118,6 +118,16 @@ impl Totals {
         self.past.borrow_mut().absorb(gil, unit);
     }
 
+    /// Entries and back edges of units that are no more, and how many functions were refused, of those that are no more, too.
+    pub fn past_counts(&self) -> (u64, u64, u64) {
+        let past = self.past.borrow();
+        (
+            past.entries,
+            past.native_iterations,
+            past.refused.values().sum(),
+        )
+    }
+
     /// Add what is known of a code object that is going away.
     pub fn forget(&self, state: &CodeState) {
         self.past.borrow_mut().forget(state);
@@ -338,16 +348,18 @@ fn cache(gil: Gil) -> Object {
     dict.0
 }
 
-struct Dict(Object);
+/// A dict that is being made.
+pub(super) struct Dict(pub(super) Object);
 
 impl Dict {
-    fn new() -> Dict {
+    /// An empty one.
+    pub(super) fn new() -> Dict {
         // SAFETY: the GIL is held.
         Dict(unsafe { PyDict_New() })
     }
 
     /// Set a key, taking the value over.
-    fn set(&self, key: &str, value: Object) {
+    pub(super) fn set(&self, key: &str, value: Object) {
         let Ok(key) = CString::new(key) else { return };
         // SAFETY: null is what failed before; the exception stays pending for the caller.
         unsafe {
@@ -395,7 +407,8 @@ fn numbers(set: &BTreeSet<u64>) -> Object {
     }
 }
 
-fn number(n: u64) -> Object {
+/// An int.
+pub(super) fn number(n: u64) -> Object {
     // SAFETY: the GIL is held.
     unsafe { PyLong_FromUnsignedLongLong(n) }
 }

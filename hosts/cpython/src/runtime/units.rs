@@ -682,6 +682,8 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     let rt = gil.runtime();
     rt.totals.invalidated.update(|count| count + 1);
     // SAFETY: the caller's promise.
+    unsafe { rt.recording.invalidated(state) };
+    // SAFETY: the caller's promise.
     unsafe { rt.watches.forget(unit) };
     if let Some(pending) = &state.pending {
         pending.give_up(|named| named.lasting.is_held());
@@ -768,12 +770,18 @@ pub fn reclaim(gil: Gil) {
     };
     if !rt.buried.borrow().is_empty() && keep.is_empty() && nothing_runs() {
         rt.stubs.clear();
-        rt.buried.borrow_mut().clear();
+        let buried = rt.buried.take();
+        buried
+            .iter()
+            .for_each(|entry| rt.symbols.forget_entry(entry));
     }
     rt.retired.replace(keep);
     for unit in free {
         // SAFETY: the pointer came from `Box::into_raw` and is in no table any more.
         let unit = unsafe { Box::from_raw(unit) };
+        // SAFETY: it is alive until it is dropped here.
+        unsafe { rt.recording.freed(&unit) };
+        rt.symbols.forget(&unit);
         rt.totals.absorb(gil, &unit);
         drop(unit);
     }

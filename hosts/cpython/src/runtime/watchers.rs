@@ -346,7 +346,11 @@ pub unsafe fn raw_entry_changed(gil: Gil, code: Object, unit: UnitRef) {
     for (func, mut units) in callers {
         units.retain(|other| *other != unit);
         // SAFETY: units in the tables are alive, and invalidating one frees none.
-        unsafe { units::break_units(gil, units, &is_function(func)) };
+        gil.runtime()
+            .recording
+            .because("a callee takes other raw arguments", || unsafe {
+                units::break_units(gil, units, &is_function(func));
+            });
     }
 }
 
@@ -403,7 +407,9 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
         let units = take_relying_on(&runtime.watches.functions, func);
         // SAFETY: the function is alive, even while it is being destroyed; units in the tables are alive.
         unsafe {
-            units::break_units(gil, units, &is_function(func));
+            runtime.recording.because("a function ended", || {
+                units::break_units(gil, units, &is_function(func));
+            });
             let entry: *const c_void = get(func.cast(), abi::function::VECTORCALL);
             if entry != runtime.original_vectorcall {
                 let installed = runtime.functions.borrow_mut().remove(&(func as usize));
@@ -416,7 +422,11 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
     }
     let units = relying_on(&runtime.watches.functions, func);
     // SAFETY: units in the tables are alive.
-    unsafe { units::break_units(gil, units, &is_function(func)) };
+    runtime
+        .recording
+        .because("a function's code or defaults have changed", || unsafe {
+            units::break_units(gil, units, &is_function(func));
+        });
     // The stub binds defaults as they are at each call, but another code object is another function.
     if event == function_event::MODIFY_CODE {
         // SAFETY: the function is alive.
@@ -478,7 +488,9 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
     }
     if !(0..=dict_event::DELETED).contains(&event) {
         // Cleared, cloned into or freed: nothing in it can be relied on.
-        invalidate_all(gil, watches.relying_on_names(dict_address));
+        runtime.recording.because("a namespace was cleared", || {
+            invalidate_all(gil, watches.relying_on_names(dict_address));
+        });
         if event == DEALLOCATED {
             let names = watches.names.borrow_mut().remove(&dict_address);
             let mut unstable = watches.unstable.borrow_mut();
@@ -505,7 +517,11 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
         let is_broken = is_name(dict_address, unstable.1.clone());
         watches.unstable.borrow_mut().insert(unstable);
         let units = watches.relying_on_name(dict_address, name);
-        units::break_units(gil, units, &is_broken);
+        runtime
+            .recording
+            .because("a global name got another value", || {
+                units::break_units(gil, units, &is_broken);
+            });
         // The dict still has what it is about to drop. Units that nothing runs in go first, so that it is the last to.
         if !runtime.compiler.is_at_work() && !old.is_null() {
             units::reclaim(gil);
@@ -547,13 +563,21 @@ unsafe extern "C" fn class_changed(class: Object) -> c_int {
         _ => false,
     };
     // SAFETY: units in the tables are alive.
-    unsafe { units::break_units(gil, units, &is_broken) };
+    gil.runtime()
+        .recording
+        .because("a class has changed", || unsafe {
+            units::break_units(gil, units, &is_broken);
+        });
     0
 }
 
 unsafe extern "C" fn code_changed(event: c_int, code: Object) -> c_int {
     // SAFETY: the interpreter calls with its lock held.
     let gil = unsafe { Gil::held() };
+    if event == CODE_DESTROY {
+        gil.runtime().recording.code_ends(code);
+        gil.runtime().advice.forget(code);
+    }
     if event == CODE_DESTROY && gil.runtime().state(code).is_some() {
         // SAFETY: nothing refers to the code object any more, so no function of it is installed.
         unsafe { function_state::forget(gil, code as usize) };

@@ -198,22 +198,26 @@ struct Worker {
 }
 
 impl Worker {
-    /// Wait for its end, until the system has forgotten it as well.
     fn join(self) {
-        // It does not panic.
-        let _ = self.thread.join();
-        let path = format!("/proc/self/task/{}", self.number.load(Ordering::Relaxed));
-        for _ in 0..1000 {
-            if !std::fs::exists(&path).unwrap_or(false) {
-                break;
-            }
-            std::thread::sleep(Duration::from_micros(10));
+        join(self.thread, &self.number);
+    }
+}
+
+/// Wait for the end of a thread that has this number, until the system has forgotten it as well.
+pub(super) fn join(thread: JoinHandle<()>, number: &AtomicI32) {
+    // It does not panic.
+    let _ = thread.join();
+    let path = format!("/proc/self/task/{}", number.load(Ordering::Relaxed));
+    for _ in 0..1000 {
+        if !std::fs::exists(&path).unwrap_or(false) {
+            break;
         }
+        std::thread::sleep(Duration::from_micros(10));
     }
 }
 
 /// Python counts the threads when all handlers of a fork have run, ours among the first: so long after it, no worker is started.
-const AFTER_FORK: Duration = Duration::from_millis(2);
+pub(super) const AFTER_FORK: Duration = Duration::from_millis(2);
 
 /// Who compiles while this lives has the unit at once.
 pub struct Insisting(Gil);
@@ -442,6 +446,11 @@ impl Workers {
         Some(Outcome::Asks(order))
     }
 
+    /// How many orders are open: waiting, being carried out, or carried out but not collected.
+    pub fn open_orders(&self) -> usize {
+        self.open.borrow().len()
+    }
+
     /// End the workers, and start none until the fork is over.
     pub fn before_fork(&self) {
         self.forking.update(|forking| forking + 1);
@@ -627,7 +636,7 @@ fn delay() -> Option<Delay> {
 }
 
 /// Do something while all signals are blocked on this thread.
-fn without_signals<R>(act: impl FnOnce() -> R) -> R {
+pub(super) fn without_signals<R>(act: impl FnOnce() -> R) -> R {
     // SAFETY: the sets are filled before they are read; the thread's mask is put back.
     unsafe {
         let mut all = std::mem::zeroed();

@@ -288,6 +288,36 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
     }
 }
 
+/// Nanoseconds that a unit is estimated to have saved so far, by its entries and back edges, less what its exits have cost.
+///
+/// # Safety
+/// The unit is alive.
+pub unsafe fn gain(unit: &UnitState) -> i64 {
+    // SAFETY: a unit's code object is alive.
+    let (calls, turns) = unsafe { saved_by(unit) };
+    let exits: u64 = unit.exit_counts.iter().map(|count| count.get()).sum();
+    (calls.saturating_add(turns) - EXIT.saturating_mul(exits as i64)) / 10
+}
+
+/// Nanoseconds that so many entries from interpreted code cost.
+pub fn cost_of_entries(entries: u64) -> i64 {
+    ENTRY.saturating_mul(entries as i64) / 10
+}
+
+/// Tenths of a nanosecond that a unit has saved: in its calls, and in turns of its loops.
+///
+/// # Safety
+/// The unit is alive.
+unsafe fn saved_by(unit: &UnitState) -> (i64, i64) {
+    // SAFETY: a unit's code object is alive.
+    let profile = unsafe { Profile::of(&unit.shape) };
+    let of_loops: i64 = profile.loops.iter().map(|l| l.tenths).sum();
+    let an_iteration = of_loops / profile.loops.len().max(1) as i64;
+    let calls = profile.straight.saturating_mul(unit.all_entries() as i64);
+    let turns = an_iteration.saturating_mul(unit.iterations.get() as i64);
+    (calls, turns)
+}
+
 /// Tenths of a nanosecond that an exit costs.
 const EXIT: i64 = 8_000;
 /// Exits of a unit between two looks at whether it still pays.
@@ -303,11 +333,7 @@ pub unsafe fn is_lost(gil: Gil, unit: &UnitState) -> bool {
     if !left.is_multiple_of(EXITS_BETWEEN) || !gil.runtime().options.get().weighs {
         return false;
     }
-    // SAFETY: a unit's code object is alive.
-    let profile = unsafe { Profile::of(&unit.shape) };
-    let of_loops: i64 = profile.loops.iter().map(|l| l.tenths).sum();
-    let an_iteration = of_loops / profile.loops.len().max(1) as i64;
-    let calls = profile.straight.saturating_mul(unit.all_entries() as i64);
-    let turns = an_iteration.saturating_mul(unit.iterations.get() as i64);
+    // SAFETY: the caller's promise.
+    let (calls, turns) = unsafe { saved_by(unit) };
     EXIT.saturating_mul(left as i64) > calls.saturating_add(turns)
 }
