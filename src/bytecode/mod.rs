@@ -25,7 +25,7 @@ pub use builder::{BuildError, CodeBuilder, Label};
 pub use general::{COMPARISON, GeneralInfo, GeneralOp, Gives};
 pub use ops::{
     ArgKind, BinaryIntrinsic, BinaryOp, CompareOp, Conversion, FunctionAttribute, INPLACE, Op,
-    OpInfo, UnaryIntrinsic,
+    OpInfo, SpecialMethod, UnaryIntrinsic,
 };
 pub(crate) use parse::parse_code;
 pub use parse::{Document, Section};

@@ -400,7 +400,8 @@ impl CodeParser<'_> {
             | ArgKind::UnaryIntrinsic
             | ArgKind::BinaryIntrinsic
             | ArgKind::Conversion
-            | ArgKind::FunctionAttribute) => {
+            | ArgKind::FunctionAttribute
+            | ArgKind::SpecialMethod) => {
                 let (what, names) = kind.variants().unwrap_or_default();
                 let article = if what.starts_with(['a', 'i']) {
                     "an"

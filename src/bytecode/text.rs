@@ -159,7 +159,8 @@ impl Code {
             | ArgKind::UnaryIntrinsic
             | ArgKind::BinaryIntrinsic
             | ArgKind::Conversion
-            | ArgKind::FunctionAttribute) => {
+            | ArgKind::FunctionAttribute
+            | ArgKind::SpecialMethod) => {
                 let variant = kind
                     .variants()
                     .and_then(|(_, names)| names.get(arg as usize).copied());

@@ -612,6 +612,12 @@ fn rare(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
             frame.push(Some(exit));
             frame.push(Some(entered));
         }
+        Op::LoadSpecial => {
+            let method = with(frame, |[manager]| names::load_special(manager, instr.arg))?;
+            frame.push(Some(method));
+            frame.push(None);
+        }
+        Op::BuildInterpolation => return names::no_templates().map(Next::Return),
         Op::ImportName | Op::ImportFrom => return names::no_modules().map(Next::Return),
         Op::MatchMapping | Op::MatchSequence => {
             let kind = frame.peek(0).map(|o| o.kind());

@@ -9,6 +9,7 @@ use cladonia::bytecode::{
     ArgKind, BinaryIntrinsic, BinaryOp, CompareOp, Conversion, FunctionAttribute, INPLACE, Op,
     UnaryIntrinsic,
 };
+use pyo3_ffi::PyObject;
 use std::ffi::c_char;
 
 /// An instruction of a code object, without its cache.
@@ -28,6 +29,14 @@ pub struct Instruction {
 
 /// An op with its two arguments; a target is a code unit still.
 pub type Part = (Op, u32, u32);
+
+/// The object that `LoadConst` loads where its argument is past the constants of its code: there is none.
+///
+/// # Safety
+/// None here; in other versions the interpreter's lock is held.
+pub unsafe fn implicit_constant(_arg: u32) -> Option<*mut PyObject> {
+    None
+}
 
 /// Takes code units apart that no specialisation or instrumentation has changed, such as the interpreter gives copies of.
 pub fn instructions(bytes: &[u8]) -> impl Iterator<Item = Instruction> + '_ {
