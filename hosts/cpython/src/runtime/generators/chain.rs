@@ -66,7 +66,10 @@ pub fn announcement() -> Announcement {
         word: (&raw const UNLINKED) as u64,
         hook: link_now as *const () as u64,
         exempt_helpers: crate::helpers::announced().map(str::to_owned).collect(),
-        exempt: vec![super::frames::end as *const () as u64],
+        exempt: [super::frames::end as *const () as u64]
+            .into_iter()
+            .chain([slots::SHOW, slots::HIDE].into_iter().flatten().map(|f| f as usize as u64))
+            .collect(),
     }
 }
 
