@@ -112,6 +112,7 @@ pub unsafe fn decode(code: *mut PyObject) -> Result<Code, DecodeError> {
             varkeywords: has(ffi::CO_VARKEYWORDS),
             is_generator: has(ffi::CO_GENERATOR | ffi::CO_COROUTINE | ffi::CO_ASYNC_GENERATOR),
             globals: 0,
+            last_first: instructions::LAST_FIRST,
             optimized: has(ffi::CO_OPTIMIZED),
             locals: locals
                 .into_iter()

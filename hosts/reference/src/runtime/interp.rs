@@ -62,7 +62,7 @@ pub fn unwind(frame: FrameRef, pc: Pc, raised: Raised, again: bool) -> Result<Pc
         .then(|| frame.peek(instr.arg as usize - 1))
         .flatten();
     let mut operands: Vec<Option<Ref>> = Vec::new();
-    for &depth in instr.dropped_on_error() {
+    for &depth in instr.dropped_on_error(false) {
         operands.push(frame.take(depth.into()));
     }
     frame.set_depth(frame.depth() - operands.len());

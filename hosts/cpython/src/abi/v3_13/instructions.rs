@@ -27,6 +27,9 @@ pub struct Instruction {
     pub next: u32,
 }
 
+/// Whether the interpreter drops the operands of an instruction from the top down, and not in the order in which they were pushed.
+pub const LAST_FIRST: bool = false;
+
 /// An op with its two arguments; a target is a code unit still.
 pub type Part = (Op, u32, u32);
 

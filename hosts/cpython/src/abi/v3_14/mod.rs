@@ -27,6 +27,8 @@ mod savings;
 pub mod slots;
 #[path = "../v3_13/tables.rs"]
 pub mod tables;
+#[cfg(test)]
+mod tests;
 pub mod tier2;
 
 pub use declared::declare;

@@ -68,7 +68,12 @@ pub fn announcement() -> Announcement {
         exempt_helpers: crate::helpers::announced().map(str::to_owned).collect(),
         exempt: [super::frames::end as *const () as u64]
             .into_iter()
-            .chain([slots::SHOW, slots::HIDE].into_iter().flatten().map(|f| f as usize as u64))
+            .chain(
+                [slots::SHOW, slots::HIDE]
+                    .into_iter()
+                    .flatten()
+                    .map(|f| f as usize as u64),
+            )
             .collect(),
     }
 }
