@@ -55,7 +55,6 @@ unsafe extern "C" {
         method: *mut c_int,
     ) -> Obj;
     pub fn _PyList_Extend(list: Obj, iterable: Obj) -> Obj;
-    pub fn _PyTuple_FromArraySteal(items: *const Obj, count: Py_ssize_t) -> Obj;
     pub fn _PyDict_FromItems(
         keys: *const Obj,
         key_step: Py_ssize_t,

@@ -28,6 +28,7 @@ unsafe extern "C" {
         after: c_int,
         top: *mut Obj,
     ) -> c_int;
+    fn _PyTuple_FromArraySteal(items: *const Obj, count: Py_ssize_t) -> Obj;
     fn _PyList_FromArraySteal(items: *const Obj, count: Py_ssize_t) -> Obj;
 }
 
@@ -99,6 +100,16 @@ pub unsafe fn unpack_iterable(
 pub unsafe fn list_of(items: *const Obj, count: Py_ssize_t) -> Obj {
     // SAFETY: the caller's promise.
     unsafe { _PyList_FromArraySteal(items, count) }
+}
+
+/// A tuple of items, which are taken over in any case.
+///
+/// # Safety
+/// So many owned objects, in an array that may be changed.
+#[inline(always)]
+pub unsafe fn tuple_of(items: *mut Obj, count: Py_ssize_t) -> Obj {
+    // SAFETY: the caller's promise.
+    unsafe { _PyTuple_FromArraySteal(items, count) }
 }
 
 /// A method of a context manager; no instruction of this version asks for one.

@@ -37,6 +37,7 @@ unsafe extern "C" {
         after: c_int,
         top: *mut Word,
     ) -> c_int;
+    fn _PyTuple_FromStackRefStealOnSuccess(items: *const Word, count: Py_ssize_t) -> Obj;
     fn _PyEval_SpecialMethodCanSuggest(object: Obj, number: c_int) -> c_int;
     fn _PyInterpolation_Build(value: Obj, text: Obj, conversion: c_int, format: Obj) -> Obj;
     static _Py_SpecialMethods: [SpecialRow; 4];
@@ -163,6 +164,28 @@ pub unsafe fn list_of(items: *const Obj, count: Py_ssize_t) -> Obj {
         } else if count > 0 {
             let to: *mut Obj = read(made, list::ITEMS);
             std::ptr::copy_nonoverlapping(items, to, count as usize);
+        }
+        made
+    }
+}
+
+/// A tuple of items, which are taken over in any case. As where the interpreter makes one, the collector does not hear of it if it can't
+/// be in a cycle.
+///
+/// # Safety
+/// So many owned objects, in an array that may be changed.
+pub unsafe fn tuple_of(items: *mut Obj, count: Py_ssize_t) -> Obj {
+    // SAFETY: the caller's promise; a word is as large as a pointer.
+    unsafe {
+        for k in 0..count {
+            let place = items.offset(k);
+            place.cast::<Word>().write(slots::word(*place));
+        }
+        let made = _PyTuple_FromStackRefStealOnSuccess(items.cast(), count);
+        if made.is_null() {
+            for k in 0..count {
+                slots::close(items.offset(k).cast::<Word>().read());
+            }
         }
         made
     }
