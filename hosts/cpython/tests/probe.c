@@ -152,6 +152,7 @@ int main(void)
     V(interp, FUNC_VERSION_CACHE_LEN,
       sizeof(((PyInterpreterState *)0)->func_state.func_version_cache) / sizeof(struct _func_version_cache_item));
     V(interp, FUNC_VERSION_CACHE_ENTRY, sizeof(struct _func_version_cache_item));
+    O(interp, FUNC_VERSION_CACHE_CODE, struct _func_version_cache_item, code);
 #if PY_VERSION_HEX >= 0x030E0000
     O(interp, MONITORS, PyInterpreterState, monitors);
     O(interp, JIT, PyInterpreterState, jit);

@@ -1,6 +1,6 @@
 //! What 3.14's interpreter notes in a code object while it executes it: specialised opcodes, their caches, and counters.
 
-use super::layouts::{function, interp};
+use super::layouts::{code, function, interp};
 use super::opcodes as oc;
 use crate::abi;
 use cladonia::types::Type;
@@ -128,22 +128,37 @@ pub unsafe fn first_executions(unit: *const u16) -> Option<u32> {
 /// # Safety
 /// The GIL is held.
 pub unsafe fn function_of_version(version: u32) -> *mut PyObject {
+    // SAFETY: the caller's promise.
+    unsafe { of_version(version, 0, function::VERSION) }
+}
+
+/// The code whose functions begin with this version, borrowed; null if there is none. The functions that were made of it may have died.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn code_of_version(version: u32) -> *mut PyObject {
+    // SAFETY: the caller's promise.
+    unsafe { of_version(version, interp::FUNC_VERSION_CACHE_CODE, code::VERSION) }
+}
+
+/// What stands at an offset in the cache's entry for a version, if it has that version itself, at another offset.
+unsafe fn of_version(version: u32, part: i32, own: i32) -> *mut PyObject {
     // Lower numbers say that there is none.
     if version < FIRST_VERSION {
         return std::ptr::null_mut();
     }
     let place =
         (version % interp::FUNC_VERSION_CACHE_LEN as u32) as i32 * interp::FUNC_VERSION_CACHE_ENTRY;
-    // SAFETY: the interpreter clears an entry before its function dies; the validation has found the table where it is.
+    // SAFETY: the interpreter clears an entry before its function, or its code, dies; the validation has found the table where it is.
     unsafe {
-        let f = abi::read::<*mut PyObject, _>(
+        let found = abi::read::<*mut PyObject, _>(
             ffi::PyInterpreterState_Get(),
-            interp::FUNC_VERSION_CACHE + place,
+            interp::FUNC_VERSION_CACHE + place + part,
         );
-        if f.is_null() || abi::read::<u32, _>(f, function::VERSION) != version {
+        if found.is_null() || abi::read::<u32, _>(found, own) != version {
             return std::ptr::null_mut();
         }
-        f
+        found
     }
 }
 

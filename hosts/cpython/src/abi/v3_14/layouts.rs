@@ -118,6 +118,7 @@ layout! {
         FUNC_VERSION_CACHE = 14264, "`func_state.func_version_cache`: pairs of function and code, borrowed.";
         FUNC_VERSION_CACHE_LEN = 4096, "Entries of the function version cache; a version's is at its remainder.";
         FUNC_VERSION_CACHE_ENTRY = 16, "Size of an entry of the function version cache.";
+        FUNC_VERSION_CACHE_CODE = 8, "Offset of the code in such an entry.";
         MONITORS = 223240, "`monitors`.";
         JIT = 223184, "`jit` (u8): whether the interpreter's own compiler of traces is on.";
         COMMON_CONSTS = 223144, "`common_consts`: what `LOAD_COMMON_CONSTANT` loads.";
