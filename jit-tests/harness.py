@@ -13,7 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "hosts" / "cpython" / "python"
-WANTED = (3, 13)
+#: The versions that may be tested. The first one is looked for if none is given.
+WANTED = ((3, 13), (3, 14))
 #: Every variable that could turn the JIT on or off in a child by accident.
 VARIABLES = ("CLADONIA_ON", "CLADONIA_OFF", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE",
              "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_COMPILE_THREADS", "CLADONIA_DELAY", "CLADONIA_STATS")
@@ -29,11 +30,12 @@ def find_python(given: str | None = None) -> str:
     venv = ROOT / ".venv" / "bin" / "python"
     choices = [given] if given else [str(venv), os.environ.get("PYTHON"), sys.executable, "python3.13", "python3"]
     for choice in choices:
-        if choice and _version(choice) == WANTED:
+        if choice and _version(choice) in (WANTED if given else WANTED[:1]):
             # Children run elsewhere: a relative path must not depend on where. (A link stays one: it may be an environment's.)
             return os.path.abspath(choice) if os.path.dirname(choice) else choice
     asked = f"{given} is not" if given else "there is no"
-    sys.exit(f"{asked} CPython {WANTED[0]}.{WANTED[1]}; give one with --python")
+    wanted = " or ".join("%d.%d" % each for each in (WANTED if given else WANTED[:1]))
+    sys.exit(f"{asked} CPython {wanted}; give one with --python")
 
 
 def _version(python):
@@ -51,6 +53,8 @@ def environment(python: str, **extra: str) -> dict[str, str]:
     env["PYTHONHASHSEED"] = "0"
     # No run depends on what another one has left behind.
     env["CLADONIA_CACHE"] = "off"
+    # What is not supported yet is tested.
+    env["CLADONIA_EXPERIMENTAL"] = "1"
     env.pop("PYTHONPATH", None)
     if not installed(python):
         env["PYTHONPATH"] = str(PACKAGE)

@@ -94,6 +94,7 @@ const ACCESSES: &[(&str, usize)] = &[
 const KNOWN_BY_THE_VERSION: &[&str] = &[
     "REFCNT",
     "STACKTOP",
+    "STACKPOINTER",
     "RETURN_OFFSET",
     "C_RECURSION_REMAINING",
     "FLOAT_NUMFREE",
@@ -102,6 +103,7 @@ const KNOWN_BY_THE_VERSION: &[&str] = &[
     "MONITORS",
     "MONITORING",
     "OWNED_BY_CSTACK",
+    "OWNED_BY_INTERPRETER",
 ];
 
 #[test]

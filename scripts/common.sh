@@ -8,18 +8,23 @@ venv="$root/.venv"
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }
 
-is_wanted() { "$1" -c 'import sys; sys.exit(sys.implementation.name != "cpython" or sys.version_info[:2] != (3, 13))' 2>/dev/null; }
+# Whether an interpreter is a CPython of one of some versions.
+is_wanted() {
+    local python=$1
+    shift
+    "$python" -c 'import sys; sys.exit(sys.implementation.name != "cpython" or "%d.%d" % sys.version_info[:2] not in sys.argv[1:])' "$@" 2>/dev/null
+}
 
-# The CPython 3.13 to use: $PYTHON if given, or the first one found.
+# The CPython to use: $PYTHON if given, which may be a 3.14 (for which compiling is not supported yet), or the first 3.13 found.
 find_python() {
     if [ -n "${PYTHON:-}" ]; then
-        is_wanted "$PYTHON" || fail "Cladonia needs CPython 3.13; \$PYTHON is $("$PYTHON" -V 2>/dev/null || echo "not a Python ($PYTHON)")."
+        is_wanted "$PYTHON" 3.13 3.14 || fail "Cladonia needs CPython 3.13 or 3.14; \$PYTHON is $("$PYTHON" -V 2>/dev/null || echo "not a Python ($PYTHON)")."
         printf '%s\n' "$PYTHON"
         return
     fi
     local choice
     for choice in python3.13 python3 python "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.13*/bin/python3.13 /usr/local/bin/python3.13 /opt/python*/bin/python3.13; do
-        if command -v "$choice" >/dev/null 2>&1 && is_wanted "$choice"; then
+        if command -v "$choice" >/dev/null 2>&1 && is_wanted "$choice" 3.13; then
             # The interpreter itself, not a shim that looks at the current directory.
             "$choice" -c 'import sys; print(sys.executable)'
             return
@@ -58,7 +63,7 @@ install_here() {
     local base
     base=$(find_python) || exit 1
     need_rust
-    if ! { [ -x "$venv/bin/python" ] && is_wanted "$venv/bin/python"; }; then
+    if ! { [ -x "$venv/bin/python" ] && is_wanted "$venv/bin/python" "$("$base" -c 'import sys; print("%d.%d" % sys.version_info[:2])')"; }; then
         rm -rf "$venv"
         "$base" -m venv "$venv" || fail "the virtual environment could not be made with $base."
     fi

@@ -55,6 +55,12 @@ class Everywhere(unittest.TestCase):
         code = "import sys, cladonia; print([m for m in sys.modules if m.endswith('_cladonia')])"
         self.assertEqual(child("-c", code).stdout, "[]\n")
 
+    @unittest.skipUnless(sys.version_info[:2] in _native.EXPERIMENTAL, "compiling is supported here")
+    def test_what_is_experimental_must_be_asked_for(self):
+        out = child("-c", "import cladonia; print(cladonia.available())", CLADONIA_EXPERIMENTAL="0")
+        version = "%d.%d" % sys.version_info[:2]
+        self.assertEqual(out.stdout, f"compiling is not supported on CPython {version} yet; CLADONIA_EXPERIMENTAL=1 tries it\n")
+
     def test_another_python_gets_one_clear_line(self):
         for version in ("3.12", "3.11", "3.10"):
             try:
@@ -63,7 +69,7 @@ class Everywhere(unittest.TestCase):
             except OSError:
                 continue
             if out.returncode == 0:
-                self.assertEqual(out.stdout, f"Cladonia needs CPython 3.13; this is {version}\n")
+                self.assertEqual(out.stdout, f"Cladonia needs CPython 3.13 or 3.14; this is {version}\n")
                 return
         self.skipTest("no other Python here")
 

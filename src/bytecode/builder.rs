@@ -49,6 +49,7 @@ impl CodeBuilder {
             varargs: false,
             varkeywords: false,
             is_generator: false,
+            last_first: false,
             globals: 0,
             optimized: true,
             locals: Vec::new(),

@@ -217,11 +217,13 @@ general_ops! {
     FormatSimple "format_simple" () 0 1 Object;
     /// `format(a, b)`.
     FormatWithSpec "format_with_spec" () 0 2 Object;
+    /// A value of a template string (array: value, expression, and a format if there is one); the immediate is the conversion, or 0.
+    BuildInterpolation "build_interpolation" (variadic) 1 0 Object;
     /// `str`, `repr`, `ascii` (1, 2, 3).
     ConvertValue "convert_value" () 1 1 Object;
     /// A function of a code object.
     MakeFunction "make_function" (frame) 0 1 Object;
-    /// Set an attribute of function a to b (1 defaults, 2 keyword defaults, 4 annotations, 8 closure).
+    /// Set an attribute of function a to b; the immediate says which.
     SetFunctionAttribute "set_function_attribute" (safe) 1 2 Nothing;
     /// `__build_class__`.
     LoadBuildClass "load_build_class" (frame) 0 0 Object;
@@ -247,6 +249,8 @@ general_ops! {
     SetupAnnotations "setup_annotations" (frame) 0 0 Nothing;
     /// `with a`: outputs are `__exit__` and what `__enter__` gave.
     BeforeWith "before_with" (thread outputs) 0 1 Nothing;
+    /// A method of a, bound, that its class has by the special name that the immediate is the number of.
+    LoadSpecial "load_special" (thread) 1 1 Object;
     /// Take the pending exception, which the current instruction raised; the immediate says whether to add the
     /// instruction to its traceback first (1), or not before [`GeneralOp::CompleteTraceback`] (2): until then nobody looks.
     Catch "catch" (thread safe quiet) 1 0 Object;

@@ -25,7 +25,7 @@ pub use builder::{BuildError, CodeBuilder, Label};
 pub use general::{COMPARISON, GeneralInfo, GeneralOp, Gives};
 pub use ops::{
     ArgKind, BinaryIntrinsic, BinaryOp, CompareOp, Conversion, FunctionAttribute, INPLACE, Op,
-    OpInfo, UnaryIntrinsic,
+    OpInfo, SpecialMethod, UnaryIntrinsic,
 };
 pub(crate) use parse::parse_code;
 pub use parse::{Document, Section};
@@ -97,8 +97,29 @@ pub enum Numbers {
 impl Instr {
     /// The operands that the interpreter drops itself when the instruction raises, before it adds to the traceback: by
     /// their depth from the top, in its order. The others it finds on the stack then, and drops from the top; those
-    /// that calls take over are not listed.
-    pub fn dropped_on_error(&self) -> &'static [u8] {
+    /// that calls take over are not listed. `last_first` is what [the code](Code::last_first) says.
+    pub fn dropped_on_error(&self, last_first: bool) -> &'static [u8] {
+        match self.dropped_in_order() {
+            depths if !last_first => depths,
+            _ if matches!(self.op, Op::BinaryOp | Op::BinarySubscr) => &[],
+            _ if self.op == Op::StoreSlice => &[1, 0, 2, 3],
+            [1, 0] if self.drops_last_first(true) => &[0, 1],
+            [2, 1, 0] => &[0, 1, 2],
+            // Of a slice the bounds go first in any case.
+            depths => depths,
+        }
+    }
+
+    /// Whether the interpreter drops the operands of this instruction from the top down, where it has not raised.
+    pub fn drops_last_first(&self, last_first: bool) -> bool {
+        let in_order = matches!(
+            self.op,
+            Op::BinaryOp | Op::BinarySubscr | Op::CallIntrinsic2
+        );
+        last_first && !in_order
+    }
+
+    fn dropped_in_order(&self) -> &'static [u8] {
         match self.op {
             Op::BinaryOp | Op::BinarySubscr | Op::CompareOp | Op::ContainsOp => &[1, 0],
             Op::DeleteSubscr | Op::StoreAttr | Op::ImportName | Op::FormatWithSpec => &[1, 0],
@@ -175,6 +196,9 @@ pub struct Code {
     pub is_generator: bool,
     /// The host's token for the namespace in which the code finds its globals; 0: the one that the world of a compile is for.
     pub globals: u64,
+    /// Whether the interpreter drops the operands of most instructions from the top down, and not in the order in which they were
+    /// pushed.
+    pub last_first: bool,
     /// Whether locals are slots (false: a namespace, as in modules and class bodies).
     pub optimized: bool,
     /// Local slots in frame order: name, kind.

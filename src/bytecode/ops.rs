@@ -31,6 +31,8 @@ pub enum ArgKind {
     Conversion,
     /// A [`FunctionAttribute`].
     FunctionAttribute,
+    /// A [`SpecialMethod`].
+    SpecialMethod,
     /// 0 or 1.
     Flag,
 }
@@ -56,6 +58,9 @@ impl ArgKind {
                 "attribute",
                 symbols(FunctionAttribute::ALL, FunctionAttribute::symbol),
             )),
+            ArgKind::SpecialMethod => {
+                Some(("method", symbols(SpecialMethod::ALL, SpecialMethod::symbol)))
+            }
             ArgKind::None
             | ArgKind::Count
             | ArgKind::Local
@@ -276,6 +281,9 @@ bytecode_ops! {
     FormatSimple "format_simple" None, |_, _| 1 => |_, _| 1, true;
     /// `format(x, spec)`.
     FormatWithSpec "format_with_spec" None, |_, _| 2 => |_, _| 1, true;
+    /// A value of a template string; the stack is value, expression, and with bit 0 a format; the bits above are 0, or the number of a
+    /// [`Conversion`] from 1.
+    BuildInterpolation "build_interpolation" Count, |n, _| 2 + (n & 1) => |_, _| 1, true;
     /// `str`, `repr` or `ascii` of the top.
     ConvertValue "convert_value" Conversion, |_, _| 1 => |_, _| 1, true;
     /// A function of the code object on top.
@@ -304,6 +312,8 @@ bytecode_ops! {
     BeforeWith "before_with" None, |_, _| 1 => |_, _| 2, true;
     /// The same, asynchronous.
     BeforeAsyncWith "before_async_with" None, |_, _| 1 => |_, _| 2, true;
+    /// A method of a context manager, looked up in its class, and a null: what a host has that calls `__enter__` and `__exit__` itself.
+    LoadSpecial "load_special" SpecialMethod, |_, _| 1 => |_, _| 2, true;
     /// What `await` waits for.
     GetAwaitable "get_awaitable" Count, |_, _| 1 => |_, _| 1, true;
     /// `__aiter__`.
@@ -382,7 +392,7 @@ small_enum!(
     BinaryIntrinsic {
         RestOfGroup "rest_of_group", TypeVarWithBound "type_var_with_bound",
         TypeVarWithConstraints "type_var_with_constraints", SetTypeParams "set_type_params",
-        SetTypeParamDefault "set_type_param_default",
+        SetTypeParamDefault "set_type_param_default", Template "template",
     }
 );
 
@@ -395,7 +405,13 @@ small_enum!(
     /// What [`Op::SetFunctionAttribute`] sets.
     FunctionAttribute {
         Defaults "defaults", KeywordDefaults "keyword_defaults", Annotations "annotations", Closure "closure",
+        Annotate "annotate",
     }
+);
+
+small_enum!(
+    /// What [`Op::LoadSpecial`] looks up.
+    SpecialMethod { Enter "enter", Exit "exit", AsyncEnter "async_enter", AsyncExit "async_exit" }
 );
 
 impl CompareOp {

@@ -166,6 +166,7 @@ pub(crate) fn parse_code(line: &mut Line, lines: &mut Lines, scope: &Scope) -> P
         varargs: false,
         varkeywords: false,
         is_generator: false,
+        last_first: false,
         globals: 0,
         optimized: true,
         locals: Vec::new(),
@@ -239,6 +240,7 @@ impl CodeParser<'_> {
             "stack" => self.code.stacksize = line.number()?,
             "globals" => self.code.globals = line.number()?,
             "generator" => self.code.is_generator = true,
+            "last_first" => self.code.last_first = true,
             "namespace" => self.code.optimized = false,
             "local" => self.local(line)?,
             "name" => {
@@ -400,7 +402,8 @@ impl CodeParser<'_> {
             | ArgKind::UnaryIntrinsic
             | ArgKind::BinaryIntrinsic
             | ArgKind::Conversion
-            | ArgKind::FunctionAttribute) => {
+            | ArgKind::FunctionAttribute
+            | ArgKind::SpecialMethod) => {
                 let (what, names) = kind.variants().unwrap_or_default();
                 let article = if what.starts_with(['a', 'i']) {
                     "an"

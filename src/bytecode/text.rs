@@ -9,7 +9,7 @@
 //! code "norm" {
 //!   file "geometry.py" 12
 //!   params 1                                      ; , kwonly 2, varargs, varkeywords
-//!   stack 3                                       ; globals 7, generator, namespace: lines of their own
+//!   stack 3                                       ; globals 7, generator, last_first, namespace: lines of their own
 //!   local p: ObjectUser[Point:Exact]              ; the type is what was observed
 //!   local total cell
 //!   name x
@@ -54,6 +54,7 @@ impl fmt::Display for Code {
         }
         for (flag, name) in [
             (self.is_generator, "generator"),
+            (self.last_first, "last_first"),
             (!self.optimized, "namespace"),
         ] {
             if flag {
@@ -159,7 +160,8 @@ impl Code {
             | ArgKind::UnaryIntrinsic
             | ArgKind::BinaryIntrinsic
             | ArgKind::Conversion
-            | ArgKind::FunctionAttribute) => {
+            | ArgKind::FunctionAttribute
+            | ArgKind::SpecialMethod) => {
                 let variant = kind
                     .variants()
                     .and_then(|(_, names)| names.get(arg as usize).copied());

@@ -121,6 +121,7 @@ impl Op {
             Op::Swap | Op::BuildSlice => (2, if self == Op::BuildSlice { 3 } else { MANY }),
             Op::RaiseVarargs => (0, 2),
             Op::CallFunctionEx => (0, 1),
+            Op::BuildInterpolation => (0, 7),
             Op::Copy
             | Op::ListAppend
             | Op::ListExtend
@@ -245,7 +246,8 @@ impl Verifier<'_> {
             | ArgKind::UnaryIntrinsic
             | ArgKind::BinaryIntrinsic
             | ArgKind::Conversion
-            | ArgKind::FunctionAttribute) => {
+            | ArgKind::FunctionAttribute
+            | ArgKind::SpecialMethod) => {
                 let (what, names) = kind.variants().unwrap_or_default();
                 (what, names.len())
             }

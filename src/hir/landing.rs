@@ -83,7 +83,7 @@ impl Builder<'_> {
         let dropped = match self.f.insts[v].op {
             // It has taken them over.
             Op::General(GeneralOp::ConcatStrings, _) => &[],
-            _ => instr.dropped_on_error(),
+            _ => instr.dropped_on_error(self.code.last_first),
         };
         let top = self.stack.len();
         let operands: Vec<_> = dropped

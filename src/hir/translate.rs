@@ -382,6 +382,22 @@ impl Builder<'_> {
             B::BuildSet => self.build_from(G::BuildSet, arg, Type::SET_EXACT),
             B::BuildMap => self.build_from(G::BuildMap, 2 * arg, Type::DICT_EXACT),
             B::BuildString => self.build_from(G::BuildString, arg, Type::UNICODE_EXACT),
+            B::BuildInterpolation => {
+                let n = 2 + (arg & 1);
+                self.own_operands(n);
+                let state = self.state_without(n);
+                let args = self.top_values(n);
+                let conversion = (arg >> 1) as i64;
+                let v = self.general_at(
+                    G::BuildInterpolation,
+                    [conversion, 0],
+                    args,
+                    Type::OBJECT,
+                    state,
+                );
+                self.forget_top(n);
+                self.push_owned(v);
+            }
             B::BuildConstKeyMap => {
                 let keys = self.pop();
                 self.own_operands(arg);
@@ -458,6 +474,10 @@ impl Builder<'_> {
                 return Ok(true);
             }
             B::BeforeWith => self.before_with(G::BeforeWith),
+            B::LoadSpecial => {
+                self.push_general(G::LoadSpecial, [arg as i64, 0], 1);
+                self.push_borrowed(self.null);
+            }
             B::ImportName => self.push_general(G::ImportName, [arg as i64, 0], 2),
             B::ImportFrom => {
                 let top = self.stack.len() - 1;

@@ -1,7 +1,7 @@
-//! What CPython 3.13 exports and `pyo3_ffi` does not declare, and small readers of its structures.
+//! What CPython exports and `pyo3_ffi` does not declare, and small readers of its structures.
 //!
 //! Frames, thread states, codes and dict tables are opaque bytes here; offsets come from [`crate::abi`]. The
-//! `_Py` functions are exported for CPython's own compiler and hold for the 3.13 series.
+//! `_Py` functions are exported for CPython's own compiler and hold for all versions that are supported: what differs is in [`abi::exports`].
 
 use crate::abi;
 use pyo3_ffi::{Py_ssize_t, PyObject, PyThreadState, PyTypeObject};
@@ -32,22 +32,8 @@ unsafe extern "C" {
     pub fn _PyErr_ChainExceptions1(exc: Obj);
     pub fn _Py_HandlePending(thread: Thread) -> c_int;
     pub fn _PyEval_EvalFrameDefault(thread: Thread, frame: Frame, throw: c_int) -> Obj;
-    pub fn _PyEvalFramePushAndInit(
-        thread: Thread,
-        func: Obj,
-        locals: Obj,
-        args: *const Obj,
-        count: usize,
-        kwnames: Obj,
-    ) -> Frame;
     pub fn _PyEval_CheckExceptTypeValid(thread: Thread, class: Obj) -> c_int;
     pub fn _PyEval_CheckExceptStarTypeValid(thread: Thread, class: Obj) -> c_int;
-    pub fn _PyEval_ExceptionGroupMatch(
-        exc: Obj,
-        class: Obj,
-        matched: *mut Obj,
-        rest: *mut Obj,
-    ) -> c_int;
     pub fn _PyEval_FormatExcCheckArg(thread: Thread, exc: Obj, format: *const c_char, object: Obj);
     pub fn _PyEval_FormatExcUnbound(thread: Thread, code: Obj, slot: c_int);
     pub fn _PyEval_FormatKwargsError(thread: Thread, func: Obj, kwargs: Obj);
@@ -59,13 +45,6 @@ unsafe extern "C" {
         names: Obj,
     ) -> Obj;
     pub fn _PyEval_MatchKeys(thread: Thread, map: Obj, keys: Obj) -> Obj;
-    pub fn _PyEval_UnpackIterable(
-        thread: Thread,
-        iterable: Obj,
-        before: c_int,
-        after: c_int,
-        top: *mut Obj,
-    ) -> c_int;
     pub fn _PyObject_GetMethod(object: Obj, name: Obj, method: *mut Obj) -> c_int;
     pub fn _PyObject_LookupSpecial(object: Obj, name: Obj) -> Obj;
     pub fn _PyObject_FunctionStr(func: Obj) -> Obj;
@@ -76,8 +55,6 @@ unsafe extern "C" {
         method: *mut c_int,
     ) -> Obj;
     pub fn _PyList_Extend(list: Obj, iterable: Obj) -> Obj;
-    pub fn _PyList_FromArraySteal(items: *const Obj, count: Py_ssize_t) -> Obj;
-    pub fn _PyTuple_FromArraySteal(items: *const Obj, count: Py_ssize_t) -> Obj;
     pub fn _PyDict_FromItems(
         keys: *const Obj,
         key_step: Py_ssize_t,
@@ -137,7 +114,7 @@ pub fn current_thread() -> Thread {
 pub unsafe fn frame_name(frame: Frame, index: i64) -> Obj {
     // SAFETY: the caller's promise; `co_names` is a tuple.
     unsafe {
-        let code: Obj = field(frame, abi::frame::EXECUTABLE);
+        let code: Obj = abi::slots::code(frame);
         let names: Obj = field(code, abi::code::NAMES);
         field(names, abi::tuple::ITEMS + 8 * index as i32)
     }

@@ -12,6 +12,7 @@ use crate::owned::Owned;
 use crate::{feedback, objects};
 use cladonia::bytecode::{ArgKind, Code, Const, Handler, Instr, LocalKind, Op, Pc};
 use pyo3_ffi::{self as ffi, Py_ssize_t, PyObject};
+use rustc_hash::FxHashMap;
 
 /// Why a code object was not decoded.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -85,6 +86,8 @@ pub unsafe fn decode(code: *mut PyObject) -> Result<Code, DecodeError> {
                 instr.hint = feedback::asked_getter(unit, name);
             }
         }
+        let mut consts = constants(object(layout::CONSTS));
+        add_implicit(&mut decoded.instrs, &mut consts);
         let int = |offset| abi::read::<i32, _>(code, offset) as u32;
         let handlers = decode_handlers(bytes_of(object(layout::EXCEPTION_TABLE)), &decoded)?;
         let lines = tables::lines(
@@ -109,13 +112,14 @@ pub unsafe fn decode(code: *mut PyObject) -> Result<Code, DecodeError> {
             varkeywords: has(ffi::CO_VARKEYWORDS),
             is_generator: has(ffi::CO_GENERATOR | ffi::CO_COROUTINE | ffi::CO_ASYNC_GENERATOR),
             globals: 0,
+            last_first: instructions::LAST_FIRST,
             optimized: has(ffi::CO_OPTIMIZED),
             locals: locals
                 .into_iter()
                 .zip(kinds.iter().map(|kind| local_kind(*kind)))
                 .collect(),
             stacksize: int(layout::STACKSIZE),
-            consts: constants(object(layout::CONSTS)),
+            consts,
             names: strings(object(layout::NAMES))?,
             instrs: decoded.instrs,
             handlers,
@@ -200,7 +204,8 @@ pub(crate) fn decode_units(
     Ok(decoded)
 }
 
-/// The handlers of an exception table.
+/// The handlers of an exception table, but for those that are given the position of the raising instruction where that is no object:
+/// compiled code leaves to the interpreter what they handle.
 pub(crate) fn decode_handlers(table: &[u8], code: &Decoded) -> Result<Vec<Handler>, DecodeError> {
     let at = |unit| code.at(unit).ok_or(DecodeError::ExceptionTable);
     let handler = |entry: Result<tables::HandlerEntry, _>| {
@@ -218,21 +223,49 @@ pub(crate) fn decode_handlers(table: &[u8], code: &Decoded) -> Result<Vec<Handle
             lasti: entry.lasti,
         })
     };
-    tables::handlers(table).map(handler).collect()
+    let known = |handler: &Result<Handler, _>| {
+        let position = handler.as_ref().is_ok_and(|handler| handler.lasti);
+        !position || abi::slots::POSITIONS_ARE_OBJECTS
+    };
+    tables::handlers(table).map(handler).filter(known).collect()
+}
+
+/// Adds what instructions load as constants that are not among those of their code, and lets them load it.
+///
+/// # Safety
+/// The GIL is held.
+unsafe fn add_implicit(instrs: &mut [Instr], consts: &mut Vec<Const>) {
+    let mut places = FxHashMap::default();
+    for instr in instrs.iter_mut().filter(|instr| instr.op == Op::LoadConst) {
+        // SAFETY: as the caller says; the objects live for ever.
+        let Some(object) = (unsafe { instructions::implicit_constant(instr.arg) }) else {
+            continue;
+        };
+        instr.arg = *places.entry(instr.arg).or_insert_with(|| {
+            // SAFETY: the same.
+            consts.push(unsafe { constant(object) });
+            consts.len() as u32 - 1
+        });
+    }
+}
+
+/// # Safety
+/// The GIL is held.
+unsafe fn constant(object: *mut PyObject) -> Const {
+    // SAFETY: as the caller says.
+    unsafe {
+        Const {
+            object: objects::object_handle(object),
+            value: objects::const_value(object),
+        }
+    }
 }
 
 /// # Safety
 /// The GIL is held; `tuple` is a tuple.
 unsafe fn constants(tuple: *mut PyObject) -> Vec<Const> {
     // SAFETY: as the caller says.
-    unsafe {
-        items(tuple)
-            .map(|object| Const {
-                object: objects::object_handle(object),
-                value: objects::const_value(object),
-            })
-            .collect()
-    }
+    unsafe { items(tuple).map(|object| constant(object)).collect() }
 }
 
 /// # Safety

@@ -272,7 +272,7 @@ fn found() -> &'static Found {
             helpers::find_frame_readers();
             Found {
                 characters: characters(),
-                dict_version: crate::namespace::version_counter(),
+                dict_version: abi::dict_versions::find(),
                 float_freelist: abi::free_floats::find(),
                 small_ints: small_ints(),
             }

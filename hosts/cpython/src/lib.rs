@@ -1,4 +1,4 @@
-//! Cladonia inside CPython 3.13.
+//! Cladonia inside CPython.
 
 // References to statics and through raw pointers are taken explicitly, as the compiler's own lints ask.
 #![allow(clippy::deref_addrof, clippy::needless_borrow)]

@@ -8,7 +8,7 @@
 //! interned string, the cell one of a unit that is running.
 
 use crate::abi::{dict, dict_keys as keys};
-use crate::capi::{Obj, field, set_field};
+use crate::capi::{Obj, field};
 use pyo3_ffi::*;
 use std::ptr;
 
@@ -183,43 +183,5 @@ pub unsafe extern "C" fn replace_value(
         }
         Py_DECREF(value);
         old
-    }
-}
-
-/// The address of the counter from which each change of a dict takes its version, if it is where the layout says: tried
-/// out with a dict.
-///
-/// # Safety
-/// The interpreter's lock is held and no exception is set.
-pub unsafe fn version_counter() -> Option<u64> {
-    // SAFETY: the caller's promise: the interpreter's state has the counter where the layout says, which is what is tried out; what is made
-    // here is dropped once.
-    unsafe {
-        let interp: *mut u8 = field(crate::capi::current_thread(), crate::abi::thread::INTERP);
-        let counter = interp.offset(crate::abi::interp::DICT_STATE as isize);
-        let (dict, name) = (PyDict_New(), PyUnicode_FromStringAndSize(c"a".as_ptr(), 1));
-        if dict.is_null() || name.is_null() {
-            PyErr_Clear();
-            Py_XDECREF(dict);
-            Py_XDECREF(name);
-            return None;
-        }
-        let mut agrees = true;
-        let mut last: u64 = counter.cast::<u64>().read();
-        for value in [Py_None(), Py_True(), Py_False()] {
-            agrees &= PyDict_SetItem(dict, name, value) == 0;
-            let tag: u64 = field(dict, dict::VERSION_TAG);
-            let next: u64 = counter.cast::<u64>().read();
-            agrees &= tag == next && next == last + dict::VERSION_STEP as u64;
-            last = next;
-        }
-        // What compiled code does.
-        set_field::<u64>(counter, 0, last + dict::VERSION_STEP as u64);
-        agrees &= PyDict_SetItem(dict, name, Py_None()) == 0;
-        agrees &= field::<u64>(dict, dict::VERSION_TAG) == last + 2 * dict::VERSION_STEP as u64;
-        PyErr_Clear();
-        Py_DECREF(dict);
-        Py_DECREF(name);
-        agrees.then_some(counter as u64)
     }
 }

@@ -1,4 +1,4 @@
-/* Prints the layout constants that `src/abi/v3_13/layouts.rs` checks in, one `group.NAME value` a line, from the headers of
+/* Prints the layout constants that the `layouts.rs` of a version in `src/abi` checks in, one `group.NAME value` a line, from the headers of
  * the interpreter it is compiled against. `src/abi/tests.rs` compiles and runs it and compares. */
 #define Py_BUILD_CORE 1
 #include <Python.h>
@@ -11,6 +11,9 @@
 #include "internal/pycore_ceval_state.h"
 #include "internal/pycore_dict.h"
 #include "internal/pycore_frame.h"
+#if PY_VERSION_HEX >= 0x030E0000
+#include "internal/pycore_interpframe.h"
+#endif
 #include "internal/pycore_function.h"
 #include "internal/pycore_gc.h"
 #include "internal/pycore_genobject.h"
@@ -73,16 +76,29 @@ int main(void)
     O(frame, LOCALS, Frame, f_locals);
     O(frame, FRAME_OBJ, Frame, frame_obj);
     O(frame, INSTR_PTR, Frame, instr_ptr);
+#if PY_VERSION_HEX >= 0x030E0000
+    O(frame, STACKPOINTER, Frame, stackpointer);
+#else
     O(frame, STACKTOP, Frame, stacktop);
+#endif
     O(frame, RETURN_OFFSET, Frame, return_offset);
     O(frame, OWNER, Frame, owner);
+#if PY_VERSION_HEX >= 0x030E0000
+    V(frame, SPARE, offsetof(Frame, visited) + 1);
+    _Static_assert(offsetof(Frame, visited) + 1 < offsetof(Frame, localsplus), "no padding");
+#else
     V(frame, SPARE, offsetof(Frame, owner) + 1);
+#endif
     O(frame, LOCALSPLUS, Frame, localsplus);
     S(frame, Frame);
     V(frame, OWNED_BY_THREAD, FRAME_OWNED_BY_THREAD);
     V(frame, OWNED_BY_GENERATOR, FRAME_OWNED_BY_GENERATOR);
     V(frame, OWNED_BY_FRAME_OBJECT, FRAME_OWNED_BY_FRAME_OBJECT);
+#if PY_VERSION_HEX >= 0x030E0000
+    V(frame, OWNED_BY_INTERPRETER, FRAME_OWNED_BY_INTERPRETER);
+#else
     V(frame, OWNED_BY_CSTACK, FRAME_OWNED_BY_CSTACK);
+#endif
 
     O(frame_object, FRAME, struct _frame, f_frame);
     O(frame_object, TRACE, struct _frame, f_trace);
@@ -92,7 +108,9 @@ int main(void)
     O(thread, INTERP, PyThreadState, interp);
     O(thread, EVAL_BREAKER, PyThreadState, eval_breaker);
     O(thread, PY_RECURSION_REMAINING, PyThreadState, py_recursion_remaining);
+#if PY_VERSION_HEX < 0x030E0000
     O(thread, C_RECURSION_REMAINING, PyThreadState, c_recursion_remaining);
+#endif
     O(thread, TRACING, PyThreadState, tracing);
     O(thread, WHAT_EVENT, PyThreadState, what_event);
     O(thread, CURRENT_FRAME, PyThreadState, current_frame);
@@ -102,8 +120,14 @@ int main(void)
     O(thread, DATASTACK_CHUNK, PyThreadState, datastack_chunk);
     O(thread, DATASTACK_TOP, PyThreadState, datastack_top);
     O(thread, DATASTACK_LIMIT, PyThreadState, datastack_limit);
+#if PY_VERSION_HEX >= 0x030E0000
+    O(thread, SPARE, PyThreadState, dict_global_version);
+    V(thread, SIZE, offsetof(PyThreadState, remote_debugger_support) + sizeof(_PyRemoteDebuggerSupport));
+    V(thread_impl, SOFT_LIMIT, offsetof(_PyThreadStateImpl, c_stack_soft_limit) - sizeof(PyThreadState));
+#else
     O(thread, SPARE, PyThreadState, previous_executor);
     S(thread, PyThreadState);
+#endif
     O(chunk, PREVIOUS, _PyStackChunk, previous);
     O(chunk, SIZE, _PyStackChunk, size);
     O(chunk, TOP, _PyStackChunk, top);
@@ -115,15 +139,28 @@ int main(void)
     O(interp, EVAL_FRAME, PyInterpreterState, eval_frame);
     O(interp, AUDIT_HOOKS, PyInterpreterState, audit_hooks);
     O(interp, TYPE_WATCHERS, PyInterpreterState, type_watchers);
+#if PY_VERSION_HEX >= 0x030E0000
+    O(interp, FLOAT_NUMFREE, PyInterpreterState, object_state.freelists.floats.size);
+    O(interp, FLOAT_ITEMS, PyInterpreterState, object_state.freelists.floats.freelist);
+    V(interp, FLOAT_MAXFREE, Py_floats_MAXFREELIST);
+#else
     O(interp, FLOAT_NUMFREE, PyInterpreterState, object_state.freelists.floats.numfree);
     O(interp, FLOAT_ITEMS, PyInterpreterState, object_state.freelists.floats.items);
     V(interp, FLOAT_MAXFREE, PyFloat_MAXFREELIST);
+#endif
     O(interp, FUNC_VERSION_CACHE, PyInterpreterState, func_state.func_version_cache);
     V(interp, FUNC_VERSION_CACHE_LEN,
       sizeof(((PyInterpreterState *)0)->func_state.func_version_cache) / sizeof(struct _func_version_cache_item));
     V(interp, FUNC_VERSION_CACHE_ENTRY, sizeof(struct _func_version_cache_item));
+    O(interp, FUNC_VERSION_CACHE_CODE, struct _func_version_cache_item, code);
+#if PY_VERSION_HEX >= 0x030E0000
+    O(interp, MONITORS, PyInterpreterState, monitors);
+    O(interp, JIT, PyInterpreterState, jit);
+    O(interp, COMMON_CONSTS, PyInterpreterState, common_consts);
+#else
     O(interp, DICT_STATE, PyInterpreterState, dict_state);
     O(interp, MONITORS, PyInterpreterState, monitors);
+#endif
 
     O(code, CONSTS, Code, co_consts);
     O(code, NAMES, Code, co_names);
@@ -168,6 +205,9 @@ int main(void)
     O(function, DEFAULTS, PyFunctionObject, func_defaults);
     O(function, KWDEFAULTS, PyFunctionObject, func_kwdefaults);
     O(function, CLOSURE, PyFunctionObject, func_closure);
+#if PY_VERSION_HEX >= 0x030E0000
+    O(function, ANNOTATE, PyFunctionObject, func_annotate);
+#endif
     O(function, VECTORCALL, PyFunctionObject, vectorcall);
     O(function, VERSION, PyFunctionObject, func_version);
     S(function, PyFunctionObject);
@@ -188,6 +228,11 @@ int main(void)
     V(long, SIGN_MASK, SIGN_MASK);
     V(long, SIGN_ZERO, SIGN_ZERO);
     V(long, SIGN_NEGATIVE, SIGN_NEGATIVE);
+#if PY_VERSION_HEX >= 0x030E0000
+    V(long, IMMORTAL, IMMORTALITY_BIT_MASK);
+#else
+    V(long, IMMORTAL, 0);
+#endif
     V(long, SMALL_NEGATIVE, _PY_NSMALLNEGINTS);
     V(long, SMALL_INTS, _PY_NSMALLPOSINTS);
 
@@ -213,11 +258,17 @@ int main(void)
     O(module, DICT, PyModuleObject, md_dict);
 
     O(dict, USED, PyDictObject, ma_used);
+#if PY_VERSION_HEX >= 0x030E0000
+    O(dict, WATCHER_TAG, PyDictObject, _ma_watcher_tag);
+#else
     O(dict, VERSION_TAG, PyDictObject, ma_version_tag);
+#endif
     O(dict, KEYS, PyDictObject, ma_keys);
     O(dict, VALUES, PyDictObject, ma_values);
     S(dict, PyDictObject);
+#if PY_VERSION_HEX < 0x030E0000
     V(dict, VERSION_STEP, DICT_VERSION_INCREMENT);
+#endif
     V(dict, WATCHERS, DICT_WATCHER_MASK);
     O(dict_keys, LOG2_SIZE, Keys, dk_log2_size);
     O(dict_keys, LOG2_INDEX_BYTES, Keys, dk_log2_index_bytes);

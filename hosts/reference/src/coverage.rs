@@ -17,6 +17,9 @@ const ABSENT: &[Op] = &[
     Op::YieldValue,
     Op::ReturnGenerator,
     Op::CallIntrinsic2,
+    Op::BuildInterpolation,
+    // Programs have one op for a `with` statement's beginning.
+    Op::LoadSpecial,
     Op::CheckEgMatch,
     Op::BeforeAsyncWith,
     Op::GetAwaitable,

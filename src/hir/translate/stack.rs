@@ -55,17 +55,30 @@ impl Builder<'_> {
 
     /// Pop the top `n` entries and drop their references, the deepest first.
     pub(super) fn drop_top(&mut self, n: usize) {
-        let entries = self.stack.split_off(self.stack.len() - n);
+        let mut entries = self.stack.split_off(self.stack.len() - n);
+        if self.drops_last_first() {
+            entries.reverse();
+        }
         for e in entries {
             self.drop_entry(e);
         }
     }
 
+    /// Whether the instruction's operands are dropped from the top down.
+    fn drops_last_first(&self) -> bool {
+        self.code
+            .instr(self.pc)
+            .drops_last_first(self.code.last_first)
+    }
+
     /// Pop a slice's bounds, which die first with the slice that the interpreter makes of them, its container, and
-    /// `n` entries below, which go before the container.
+    /// `n` entries below, which go before the container unless operands are dropped from the top down.
     pub(super) fn drop_slice(&mut self, n: usize) {
         let bounds = self.stack.split_off(self.stack.len() - 2);
-        let rest = self.stack.split_off(self.stack.len() - 1 - n);
+        let mut rest = self.stack.split_off(self.stack.len() - 1 - n);
+        if self.drops_last_first() {
+            rest.reverse();
+        }
         for e in bounds.into_iter().chain(rest) {
             self.drop_entry(e);
         }

@@ -301,9 +301,12 @@ impl Engine<'_> {
         let slot = match FunctionAttribute::from_arg(which as u32) {
             Some(FunctionAttribute::Defaults) => Slot::Defaults,
             Some(FunctionAttribute::Closure) => Slot::Closure,
-            Some(FunctionAttribute::KeywordDefaults | FunctionAttribute::Annotations) | None => {
-                return Outcome::Nothing;
-            }
+            Some(
+                FunctionAttribute::KeywordDefaults
+                | FunctionAttribute::Annotations
+                | FunctionAttribute::Annotate,
+            )
+            | None => return Outcome::Nothing,
         };
         let functions = args[0].facts.clone();
         self.store_in(&functions, slot, Kind::Function, &args[1]);

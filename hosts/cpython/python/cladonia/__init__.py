@@ -1,4 +1,4 @@
-"""Cladonia: a just-in-time compiler that lives inside a stock CPython 3.13.
+"""Cladonia: a just-in-time compiler that lives inside a stock CPython.
 
     python -m cladonia script.py        runs a program with the JIT on
     import cladonia; cladonia.enable()  turns it on from inside a program

@@ -236,8 +236,9 @@ def _new_main(loader, **names):
     import builtins
 
     main = type(sys)("__main__")
-    main.__dict__.update(
-        __loader__=loader, __spec__=None, __annotations__={}, __builtins__=builtins, **names)
+    # From 3.14 on, annotations are made when somebody asks for them.
+    annotations = {} if sys.version_info >= (3, 14) else {"__annotations__": {}}
+    main.__dict__.update(__loader__=loader, __spec__=None, **annotations, __builtins__=builtins, **names)
     sys.modules["__main__"] = main
     return main.__dict__
 

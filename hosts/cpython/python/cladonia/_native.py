@@ -5,6 +5,11 @@ Separate so that importing the package loads no shared library.
 
 from __future__ import annotations
 
+#: The versions of CPython that there is a native module for.
+SUPPORTED = ((3, 13), (3, 14))
+#: Those of them where it is used only if `CLADONIA_EXPERIMENTAL` asks for it.
+EXPERIMENTAL = ((3, 14),)
+
 _found = None
 
 
@@ -44,12 +49,21 @@ def type_class():
 
 def _wrong_python():
     """Why this interpreter can't even load the native module. What can only be seen from inside is `available()`'s to say."""
+    import os
     import sys
 
+    version = sys.version_info[:2]
+    wanted = " or ".join("%d.%d" % each for each in SUPPORTED)
     if sys.implementation.name != "cpython":
-        return f"Cladonia needs CPython 3.13; this is {sys.implementation.name}"
-    if sys.version_info[:2] != (3, 13):
-        return "Cladonia needs CPython 3.13; this is %d.%d" % sys.version_info[:2]
+        return f"Cladonia needs CPython {wanted}; this is {sys.implementation.name}"
+    if version not in SUPPORTED:
+        return f"Cladonia needs CPython {wanted}; this is %d.%d" % version
+    if "t" in sys.abiflags:
+        return "Cladonia does not support the free-threaded build of CPython"
+    if "d" in sys.abiflags:
+        return "Cladonia does not support debug builds of CPython"
+    if version in EXPERIMENTAL and os.environ.get("CLADONIA_EXPERIMENTAL", "0") in ("", "0"):
+        return "compiling is not supported on CPython %d.%d yet; CLADONIA_EXPERIMENTAL=1 tries it" % version
     return None
 
 

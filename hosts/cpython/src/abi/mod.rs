@@ -20,7 +20,12 @@
 //! | [`frames`] | how much of a frame's stack is in use, who owns it, and what may be marked in it |
 //! | [`generators`] | the states of generators |
 //! | [`recursion`] | how deep a thread may call |
+//! | [`slots`] | what the slots of a frame hold, and who owns it |
+//! | [`exports`] | functions of the interpreter's whose signatures change |
 //! | [`counts`] | reference counts and immortality |
+//! | [`COLLECTOR_COUNTS`] | whether objects may be made known to the collector by linking them |
+//! | [`dict_versions`] | what a dict notes when a value is replaced |
+//! | [`ANNOTATE`] | where a function has what computes its annotations |
 //! | [`free_floats`] | the free list of floats |
 //! | [`eval_breaker`] | the word for pending events, and the version of monitoring in it |
 //! | [`monitoring`] | numbers of events and tools, and who listens |
@@ -33,15 +38,22 @@
 mod selftest;
 #[cfg(test)]
 mod tests;
+#[cfg(not(Py_3_14))]
 mod v3_13;
+#[cfg(Py_3_14)]
+mod v3_14;
 
-/// The version that this crate is compiled for: the one place that names it.
+// The version that this crate is compiled for: the one place that names it. Which one it is, `build.rs` says.
+#[cfg(not(Py_3_14))]
 use v3_13 as version;
+#[cfg(Py_3_14)]
+use v3_14 as version;
 
 pub use version::layouts::*;
 pub use version::{
-    MINOR, NAME, NEWEST_TESTED, calls, code_units, counts, declare, eval_breaker, feedback, frames,
-    free_floats, generators, instructions, monitoring, recursion, tables, tier2,
+    ANNOTATE, COLLECTOR_COUNTS, MINOR, NAME, NEWEST_TESTED, calls, code_units, counts, declare,
+    dict_versions, eval_breaker, exports, feedback, frames, free_floats, generators, instructions,
+    monitoring, recursion, slots, tables, tier2,
 };
 
 use pyo3_ffi as ffi;
@@ -51,7 +63,7 @@ use pyo3_ffi as ffi;
 #[non_exhaustive]
 pub enum AbiError {
     /// Another version.
-    #[error("Cladonia needs CPython 3.13, this is {major}.{minor}")]
+    #[error("this build of Cladonia is for {NAME}, this is {major}.{minor}")]
     Version {
         /// Its major version.
         major: u32,
@@ -72,7 +84,7 @@ pub enum AbiError {
     NotMainInterpreter,
     /// The interpreter's own description of itself disagrees with the table.
     #[error(
-        "the layout of this CPython differs from 3.13's: `{what}` is {found}, expected {expected}"
+        "the layout of this CPython differs from that of {NAME}: `{what}` is {found}, expected {expected}"
     )]
     Layout {
         /// The field.
@@ -150,7 +162,7 @@ fn in_words(version: std::ffi::c_ulong) -> String {
 /// Checks that the interpreter that is running is one that the tables describe.
 ///
 /// It compiles and runs a few lines of Python. What it does not check is checked where it is first relied on, and done without if it
-/// disagrees: `interp::DICT_STATE` by `namespace::version_counter`, `interp::MONITORS` by [`monitoring::hears`], the words of
+/// disagrees: the counter of versions by [`dict_versions::find`], `interp::MONITORS` by [`monitoring::hears`], the words of
 /// [`audit_hooks`] by looking for them.
 ///
 /// # Errors
@@ -168,7 +180,7 @@ pub unsafe fn validate() -> Result<(), AbiError> {
     if (major, minor) != (3, MINOR) {
         return Err(AbiError::Version { major, minor });
     }
-    // SAFETY: the version is right, so `_PyRuntime` begins with 3.13's `_Py_DebugOffsets`; the GIL is held.
+    // SAFETY: the version is right, so `_PyRuntime` begins with its `_Py_DebugOffsets`; the GIL is held.
     unsafe {
         check_debug_offsets((&raw const _PyRuntime).cast())?;
         if !ffi::PySys_GetObject(c"gettotalrefcount".as_ptr()).is_null() {
@@ -280,7 +292,7 @@ const DEBUG_OFFSETS: &[(&str, i32, i32, i32)] = &[
 ];
 
 /// # Safety
-/// `runtime` points to the runtime state of a CPython 3.13.
+/// `runtime` points to the runtime state of a CPython of this version.
 unsafe fn check_debug_offsets(runtime: *const u8) -> Result<(), AbiError> {
     // SAFETY: the runtime state begins with a cookie and then the offsets, groups of `u64`.
     unsafe {

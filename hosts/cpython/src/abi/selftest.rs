@@ -76,7 +76,7 @@ unsafe fn made(what: &'static str, object: *mut PyObject) -> Result<Owned, AbiEr
 }
 
 /// # Safety
-/// The GIL is held, no exception is pending, the version is 3.13.
+/// The GIL is held, no exception is pending, the version is the one that is built for.
 pub(super) unsafe fn run() -> Checked {
     // SAFETY: see the module page.
     unsafe {
@@ -172,7 +172,8 @@ unsafe fn scalars() -> Checked {
             let tag = read::<u64, _>(value.as_ptr(), long::TAG);
             expect(
                 "PyLongObject.lv_tag",
-                tag == (digits.len() as u64) << long::NON_SIZE_BITS | sign as u64,
+                tag & !(long::IMMORTAL as u64)
+                    == (digits.len() as u64) << long::NON_SIZE_BITS | sign as u64,
             )?;
             for (i, digit) in digits.iter().enumerate() {
                 let found = read::<u32, _>(value.as_ptr(), long::DIGITS + 4 * i as i32);
@@ -242,8 +243,11 @@ unsafe fn float_free_list(value: Owned) -> Checked {
     unsafe {
         let interpreter = ffi::PyInterpreterState_Get();
         let address = value.as_ptr();
-        let before = read::<i32, _>(interpreter, interp::FLOAT_NUMFREE);
-        let head = read::<*mut PyObject, _>(interpreter, interp::FLOAT_ITEMS);
+        let interpreter = interpreter.cast::<u8>().cast_const();
+        let (before, head) = (
+            free_floats::count(interpreter),
+            free_floats::head(interpreter),
+        );
         expect(
             "the length of the float free list",
             (0..=interp::FLOAT_MAXFREE).contains(&before),
@@ -257,29 +261,26 @@ unsafe fn float_free_list(value: Owned) -> Checked {
         let (before, head) = match &spare {
             Some(spare) => {
                 expect("the head of the float free list", spare.as_ptr() == head)?;
-                (
-                    before - 1,
-                    read::<*mut PyObject, _>(interpreter, interp::FLOAT_ITEMS),
-                )
+                (before - 1, free_floats::head(interpreter))
             }
             None => (before, head),
         };
         drop(value);
-        let after = read::<i32, _>(interpreter, interp::FLOAT_NUMFREE);
+        let after = free_floats::count(interpreter);
         expect("the length of the float free list", after == before + 1)?;
         expect(
             "the head of the float free list",
-            read::<*mut PyObject, _>(interpreter, interp::FLOAT_ITEMS) == address,
+            free_floats::head(interpreter) == address,
         )?;
         expect(
             "the links of the float free list",
-            read::<*mut PyObject, _>(address, object::TYPE) == head,
+            free_floats::next(address) == head,
         )?;
         let again = made("a float", ffi::PyFloat_FromDouble(-2.5))?;
         expect("the head of the float free list", again.as_ptr() == address)?;
         expect(
             "the length of the float free list",
-            read::<i32, _>(interpreter, interp::FLOAT_NUMFREE) == before,
+            free_floats::count(interpreter) == before,
         )
     }
 }
@@ -327,12 +328,15 @@ unsafe fn containers() -> Checked {
             "PyDictObject.ma_values",
             read::<*mut u8, _>(table.as_ptr(), dict::VALUES).is_null(),
         )?;
-        let tag = read::<u64, _>(table.as_ptr(), dict::VERSION_TAG);
+        let tag = read::<u64, _>(table.as_ptr(), dict_versions::WATCHERS_AT);
         ffi::PyDict_SetItem(table.as_ptr(), k, k);
         ffi::PyDict_SetItem(table.as_ptr(), k, v);
         expect(
-            "PyDictObject.ma_version_tag",
-            read::<u64, _>(table.as_ptr(), dict::VERSION_TAG) != tag,
+            "the word of a dict with its watchers",
+            dict_versions::is_later(
+                tag,
+                read::<u64, _>(table.as_ptr(), dict_versions::WATCHERS_AT),
+            ),
         )?;
         let keys = read::<*mut u8, _>(table.as_ptr(), dict::KEYS);
         keys_hold(keys, dict_keys::KIND_UNICODE, k)?;
@@ -709,10 +713,9 @@ unsafe fn closure(f: *mut PyObject) -> Checked {
 unsafe fn generator_(g: *mut PyObject) -> Checked {
     // SAFETY: see the module page.
     unsafe {
-        const SUSPENDED: i8 = -2;
         expect(
             "PyGenObject.gi_frame_state",
-            read::<i8, _>(g, generator::FRAME_STATE) == SUSPENDED,
+            read::<i8, _>(g, generator::FRAME_STATE) == generator::STATE_SUSPENDED as i8,
         )?;
         for (name, offset) in [
             (c"__name__", generator::NAME),
@@ -735,18 +738,15 @@ unsafe fn generator_(g: *mut PyObject) -> Checked {
             "gi_code",
             ffi::PyObject_GetAttrString(g, c"gi_code".as_ptr()),
         )?;
-        expect(
-            "PyGenObject.gi_iframe",
-            read::<*mut PyObject, _>(f, frame::EXECUTABLE) == c.as_ptr(),
-        )?;
+        expect("PyGenObject.gi_iframe", slots::code(f.cast()) == c.as_ptr())?;
         expect(
             "_PyInterpreterFrame.owner",
             read::<u8, _>(f, frame::OWNER) == frame::OWNED_BY_GENERATOR as u8,
         )?;
-        let slots = read::<i32, _>(c.as_ptr(), code::NLOCALSPLUS);
+        let count = read::<i32, _>(c.as_ptr(), code::NLOCALSPLUS);
         expect(
-            "_PyInterpreterFrame.stacktop",
-            read::<i32, _>(f, frame::STACKTOP) == slots,
+            "the top of _PyInterpreterFrame's stack",
+            super::frames::depth(f.cast()) == count,
         )
     }
 }
@@ -888,9 +888,12 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
             expect("PyThreadState.current_frame", current as usize > 4096)?;
             expect(
                 "_PyInterpreterFrame.f_executable",
-                at(frame::EXECUTABLE) == c,
+                slots::code(current) == c,
             )?;
-            expect("_PyInterpreterFrame.f_funcobj", at(frame::FUNCOBJ) == f)?;
+            expect(
+                "_PyInterpreterFrame.f_funcobj",
+                slots::function(current) == f,
+            )?;
             expect(
                 "_PyInterpreterFrame.f_globals",
                 at(frame::GLOBALS) == ffi::PyFunction_GetGlobals(f),
@@ -902,7 +905,7 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
             expect("_PyInterpreterFrame.f_locals", at(frame::LOCALS).is_null())?;
             expect(
                 "_PyInterpreterFrame.localsplus",
-                at(frame::LOCALSPLUS + 8) == marker,
+                slots::get(current, frame::LOCALSPLUS + 8) == marker,
             )?;
             expect(
                 "_PyInterpreterFrame.owner",
@@ -990,7 +993,7 @@ unsafe extern "C" fn recursion(_: *mut PyObject, _: *mut PyObject) -> *mut PyObj
         // A caller that the interpreter runs in the same loop has noted where it goes on.
         if !caller.is_null() && read::<u8, _>(caller, frame::OWNER) == frame::OWNED_BY_THREAD as u8
         {
-            let code = read::<*mut PyObject, _>(caller, frame::EXECUTABLE);
+            let code = slots::code(caller);
             let name = read::<*mut PyObject, _>(code, code::NAME);
             let is_ours = ffi::PyUnicode_CompareWithASCIIString(name, c"recursion_2".as_ptr()) == 0;
             if is_ours && frames::mark(caller) != code_units::CALL_LENGTH {
@@ -1123,8 +1126,8 @@ unsafe fn thread_state() -> Checked {
             interpreter == ffi::PyInterpreterState_Get(),
         )?;
         expect(
-            "PyThreadState.c_recursion_remaining",
-            (1..=100_000).contains(&read::<i32, _>(tstate, thread::C_RECURSION_REMAINING)),
+            "what PyThreadState has of native recursion",
+            recursion::is_plausible(tstate.cast()),
         )?;
         expect(
             "PyThreadState.tracing",

@@ -1,7 +1,8 @@
 //! The tables against the headers and the modules of the interpreter that the tests embed.
 
 use super::{
-    AbiError, MINOR, NEWEST_TESTED, TABLE, check_debug_offsets, debug, in_words, read, validate,
+    AbiError, MINOR, NAME, NEWEST_TESTED, TABLE, check_debug_offsets, debug, in_words, read,
+    validate,
 };
 use crate::testing::{get, run, with_python};
 use cladonia::bytecode::{BinaryOp, INPLACE};
@@ -93,17 +94,19 @@ fn a_layout_that_differs_is_named() {
         let error = check(&copy).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the layout of this CPython differs from 3.13's: `PyListObject.ob_item` is 32, expected 24"
+            format!(
+                "the layout of this CPython differs from that of {NAME}: `PyListObject.ob_item` is 32, expected 24"
+            )
         );
         copy[at] -= 8;
         copy[debug::FREE_THREADED as usize] = 1;
         assert_eq!(check(&copy), Err(AbiError::FreeThreaded));
-        copy[debug::VERSION as usize + 2] = 14;
+        copy[debug::VERSION as usize + 2] = 99;
         assert_eq!(
             check(&copy),
             Err(AbiError::Version {
                 major: 3,
-                minor: 14
+                minor: 99
             })
         );
         copy[0] = 0;

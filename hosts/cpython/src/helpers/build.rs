@@ -4,9 +4,8 @@
 
 use crate::abi;
 use crate::capi::{
-    _PyDict_FromItems, _PyDict_MergeEx, _PyEval_FormatKwargsError, _PyList_Extend,
-    _PyList_FromArraySteal, _PySet_Update, _PyTuple_FromArraySteal, _PyUnicode_JoinArray, Obj,
-    Thread, interned,
+    _PyDict_FromItems, _PyDict_MergeEx, _PyEval_FormatKwargsError, _PyList_Extend, _PySet_Update,
+    _PyUnicode_JoinArray, Obj, Thread, interned,
 };
 use pyo3_ffi::*;
 use std::ptr;
@@ -23,12 +22,12 @@ unsafe fn drop_all(items: *const Obj, count: i64) {
 
 pub unsafe extern "C" fn build_tuple(items: *mut Obj, count: i64) -> Obj {
     // SAFETY: the array's references are taken over, which also failing does.
-    unsafe { _PyTuple_FromArraySteal(items, count as Py_ssize_t) }
+    unsafe { abi::exports::tuple_of(items, count as Py_ssize_t) }
 }
 
 pub unsafe extern "C" fn build_list(items: *mut Obj, count: i64) -> Obj {
     // SAFETY: the array's references are taken over, which also failing does.
-    unsafe { _PyList_FromArraySteal(items, count as Py_ssize_t) }
+    unsafe { abi::exports::list_of(items, count as Py_ssize_t) }
 }
 
 pub unsafe extern "C" fn build_set(items: *mut Obj, count: i64) -> Obj {

@@ -5,8 +5,8 @@
 use super::{c_functions, cache, exceptions};
 use crate::abi;
 use crate::capi::{
-    _PyEval_EvalFrameDefault, _PyEvalFramePushAndInit, _PyObject_FunctionStr, Frame, Obj,
-    PyMethod_Type, Thread, VectorCall, field,
+    _PyEval_EvalFrameDefault, _PyObject_FunctionStr, Frame, Obj, PyMethod_Type, Thread, VectorCall,
+    field,
 };
 use crate::runtime::capi::GENERATORS;
 use crate::runtime::{Gil, entries, frames, generators};
@@ -329,7 +329,7 @@ pub unsafe fn interpret(
         } else {
             Py_NewRef(field(func, abi::function::GLOBALS))
         };
-        let frame = _PyEvalFramePushAndInit(thread, func, locals, args, positional, kwnames);
+        let frame = abi::exports::push_call(thread, func, locals, args, positional, kwnames);
         if frame.is_null() {
             return ptr::null_mut();
         }

@@ -2,8 +2,9 @@
 //!
 //! Safety: the contract of [`super`].
 
-use crate::abi::eval_breaker;
+use crate::abi::{eval_breaker, exports};
 use crate::capi::{_Py_HandlePending, _PyObject_LookupSpecial, Obj, Thread, interned};
+use cladonia::bytecode::SpecialMethod;
 use pyo3_ffi::*;
 
 pub unsafe extern "C" fn load_assertion_error() -> Obj {
@@ -51,6 +52,13 @@ pub unsafe extern "C" fn before_with(_thread: Thread, manager: Obj, out: *mut Ob
         *out.add(1) = entered;
         0
     }
+}
+
+/// A method that a context manager's class has, bound. The immediate is a [`SpecialMethod`].
+pub unsafe extern "C" fn load_special(_thread: Thread, which: i64, manager: Obj) -> Obj {
+    let method = SpecialMethod::from_arg(which as u32).unwrap_or(SpecialMethod::Exit);
+    // SAFETY: a live operand.
+    unsafe { exports::load_special(manager, method) }
 }
 
 /// What is pending is done, if anything is.

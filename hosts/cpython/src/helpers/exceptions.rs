@@ -5,8 +5,8 @@
 use super::traceback;
 use crate::abi;
 use crate::capi::{
-    _PyEval_CheckExceptStarTypeValid, _PyEval_CheckExceptTypeValid, _PyEval_ExceptionGroupMatch,
-    Frame, Obj, Thread, current_thread, field, set_field,
+    _PyEval_CheckExceptStarTypeValid, _PyEval_CheckExceptTypeValid, Frame, Obj, Thread,
+    current_thread, field, set_field,
 };
 use pyo3_ffi::*;
 use std::ptr;
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn reraise(frame: Frame, entries: i64, position: Obj, exc:
     // SAFETY: the thread's frame and live operands; the position is one of its code.
     unsafe {
         if entries != 0 {
-            let code: Obj = field(frame, abi::frame::EXECUTABLE);
+            let code: Obj = abi::slots::code(frame);
             let units = code.cast::<u8>().offset(abi::code::ADAPTIVE as isize);
             let unit = units.offset(2 * PyLong_AsLong(position) as isize);
             frame
@@ -311,7 +311,9 @@ pub unsafe extern "C" fn check_eg_match(
             return -1;
         }
         let (mut matched, mut rest) = (ptr::null_mut(), ptr::null_mut());
-        if _PyEval_ExceptionGroupMatch(exc, class, &mut matched, &mut rest) < 0 || matched.is_null()
+        let frame = field(thread, abi::thread::CURRENT_FRAME);
+        if abi::exports::match_group(frame, exc, class, &mut matched, &mut rest) < 0
+            || matched.is_null()
         {
             return -1;
         }

@@ -8,7 +8,7 @@ use crate::capi::{Frame, Obj, Thread, field, interned};
 use crate::runtime::Gil;
 use crate::runtime::capi::{_Py_MakeCoro, _PyGen_FetchStopIterationValue, put};
 use crate::runtime::generators::{announce, fill, is_resumable, is_suspended, resume};
-use abi::{code, frame as f, generator as g};
+use abi::{code, frame as f, generator as g, slots};
 use pyo3_ffi::*;
 use std::ptr;
 
@@ -16,20 +16,21 @@ use std::ptr;
 pub unsafe extern "C" fn make_generator(_thread: Thread, frame: Frame) -> Obj {
     // SAFETY: the thread's frame, of a generator's code that has just begun: the generator has room for its slots, whose references move.
     unsafe {
-        let func: Obj = field(frame, f::FUNCOBJ);
+        let func: Obj = slots::function(frame);
         let generator = _Py_MakeCoro(func);
         if generator.is_null() {
             return generator;
         }
-        let executable: Obj = field(frame, f::EXECUTABLE);
-        let slots: i32 = field(executable, code::NLOCALSPLUS);
+        let executable: Obj = slots::code(frame);
+        let count: i32 = field(executable, code::NLOCALSPLUS);
         let at: *const u8 = field(frame, f::INSTR_PTR);
         let to = fill(generator, func, executable, at.add(2));
-        for slot in 0..slots {
+        for slot in 0..count {
             let place = f::LOCALSPLUS + 8 * slot;
             put::<Obj>(to, place, field(frame, place));
             put::<Obj>(frame, place, ptr::null_mut());
         }
+        slots::show(to, count);
         put::<i8>(generator.cast(), g::FRAME_STATE, g::STATE_CREATED as i8);
         generator
     }
@@ -40,7 +41,7 @@ pub unsafe extern "C" fn get_yield_from_iter(thread: Thread, frame: Frame, itera
     // SAFETY: the running thread and its frame, and a live operand.
     unsafe {
         if Py_TYPE(iterable) == &raw mut PyCoro_Type {
-            let executable: Obj = field(frame, f::EXECUTABLE);
+            let executable: Obj = slots::code(frame);
             let flags: i32 = field(executable, code::FLAGS);
             if flags & (CO_COROUTINE | CO_ITERABLE_COROUTINE) == 0 {
                 PyErr_SetString(

@@ -78,7 +78,8 @@ unsafe fn int_among(item: Obj, container: Obj) -> Option<bool> {
             if PyLong_CheckExact(other) == 0 {
                 return None;
             }
-            if field::<u64>(other, long::TAG) == tag && field::<u32>(other, long::DIGITS) == digit {
+            let differs = (field::<u64>(other, long::TAG) ^ tag) & !(long::IMMORTAL as u64);
+            if differs == 0 && field::<u32>(other, long::DIGITS) == digit {
                 return Some(true);
             }
         }

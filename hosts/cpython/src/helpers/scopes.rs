@@ -223,14 +223,14 @@ pub unsafe extern "C" fn load_from_dict_or_globals(frame: Frame, name: i64, mapp
 pub unsafe extern "C" fn load_from_dict_or_deref(frame: Frame, slot: i64, mapping: Obj) -> Obj {
     // SAFETY: the thread's frame, whose code has a variable of this number, with a cell in its slot; a live mapping.
     unsafe {
-        let code: Obj = field(frame, abi::frame::EXECUTABLE);
+        let code: Obj = abi::slots::code(frame);
         let names: Obj = field(code, abi::code::LOCALSPLUS_NAMES);
         let name: Obj = field(names, abi::tuple::ITEMS + 8 * slot as i32);
         let mut value = ptr::null_mut();
         if PyMapping_GetOptionalItem(mapping, name, &mut value) != 0 {
             return value;
         }
-        let cell: Obj = field(frame, abi::frame::LOCALSPLUS + 8 * slot as i32);
+        let cell: Obj = abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * slot as i32);
         let content: Obj = field(cell, abi::cell::CONTENT);
         if content.is_null() {
             _PyEval_FormatExcUnbound(current_thread(), code, slot as i32);
@@ -290,8 +290,8 @@ pub unsafe fn bound(function: Obj, this: Obj) -> Obj {
 pub unsafe extern "C" fn copy_free_vars(frame: Frame, count: i64) -> i64 {
     // SAFETY: the thread's frame, whose function closes over so many variables: the last of its slots are theirs, and still empty.
     unsafe {
-        let code: Obj = field(frame, abi::frame::EXECUTABLE);
-        let func: Obj = field(frame, abi::frame::FUNCOBJ);
+        let code: Obj = abi::slots::code(frame);
+        let func: Obj = abi::slots::function(frame);
         let closure: Obj = field(func, abi::function::CLOSURE);
         let slots: i32 = field(code, abi::code::NLOCALSPLUS);
         let count = count as i32;
@@ -328,7 +328,12 @@ pub unsafe extern "C" fn set_function_attribute(which: i64, func: Obj, value: Ob
             Some(FunctionAttribute::Defaults) => &raw mut (*func).func_defaults,
             Some(FunctionAttribute::KeywordDefaults) => &raw mut (*func).func_kwdefaults,
             Some(FunctionAttribute::Annotations) => &raw mut (*func).func_annotations,
-            Some(FunctionAttribute::Closure) | None => &raw mut (*func).func_closure,
+            Some(FunctionAttribute::Annotate) if let Some(offset) = abi::ANNOTATE => {
+                func.cast::<u8>().offset(offset as isize).cast()
+            }
+            Some(FunctionAttribute::Closure | FunctionAttribute::Annotate) | None => {
+                &raw mut (*func).func_closure
+            }
         };
         *place = Py_NewRef(value);
         0

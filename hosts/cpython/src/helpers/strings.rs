@@ -1,9 +1,10 @@
-//! Exact strings, which are all compact.
+//! Exact strings, which are all compact; and template strings.
 //!
 //! Safety: the contract of [`super`].
 
-use crate::abi::unicode;
+use crate::abi::{exports, unicode};
 use crate::capi::{Obj, field};
+use pyo3_ffi::Py_XDECREF;
 use std::slice;
 
 /// Whether two exact strings have the same characters: 1 or 0.
@@ -38,5 +39,19 @@ unsafe fn bytes<'a>(text: Obj) -> &'a [u8] {
         let length: usize = field(text, unicode::LENGTH);
         let data = text.cast::<u8>().offset(offset as isize);
         slice::from_raw_parts(data, length * width(text))
+    }
+}
+
+/// A value of a template string: array of the value, its expression, and a format if there is one. The immediate is 0, or the number of a
+/// [`Conversion`](cladonia::bytecode::Conversion) from 1.
+pub unsafe extern "C" fn build_interpolation(conversion: i64, array: *mut Obj, count: i64) -> Obj {
+    // SAFETY: the array has so many owned objects, each of which is dropped once.
+    unsafe {
+        let parts = slice::from_raw_parts(array, count as usize);
+        let made = exports::build_interpolation(conversion as i32, parts);
+        for part in parts.iter().rev() {
+            Py_XDECREF(*part);
+        }
+        made
     }
 }

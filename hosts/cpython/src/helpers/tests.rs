@@ -76,7 +76,7 @@ unsafe fn immediate(frame: Frame, imm: Obj) -> u64 {
         if PyLong_Check(imm) != 0 {
             return PyLong_AsLong(imm) as u64;
         }
-        let code: Obj = field(frame, abi::frame::EXECUTABLE);
+        let code: Obj = abi::slots::code(frame);
         let index = PySequence_Index(field(code, abi::code::NAMES), imm);
         assert!(index >= 0, "the caller's code does not have the name");
         index as u64

@@ -168,7 +168,7 @@ unsafe fn enter(exception: Obj, frame: Frame, object: Obj) -> bool {
         if made.is_null() {
             return false;
         }
-        let code: Obj = field(frame, abi::frame::EXECUTABLE);
+        let code: Obj = abi::slots::code(frame);
         let units = code.cast::<u8>().offset(abi::code::ADAPTIVE as isize);
         let at: *mut u8 = field(frame, abi::frame::INSTR_PTR);
         let exception = exception.cast::<PyBaseExceptionObject>();

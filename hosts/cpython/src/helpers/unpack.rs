@@ -4,7 +4,7 @@
 
 use super::calls;
 use crate::abi;
-use crate::capi::{_PyEval_UnpackIterable, Obj, Thread, field, interned};
+use crate::capi::{Obj, Thread, field, interned};
 use crate::objects::list_iterators;
 use crate::runtime::{Gil, generators};
 use pyo3_ffi::*;
@@ -175,7 +175,7 @@ unsafe fn unpack(thread: Thread, a: Obj, before: usize, after: i32, out: *mut Ob
         } else {
             before + 1 + after as usize
         };
-        if _PyEval_UnpackIterable(thread, a, before as i32, after, out.add(total)) == 0 {
+        if abi::exports::unpack_iterable(thread, a, before as i32, after, out.add(total)) == 0 {
             return -1;
         }
         std::slice::from_raw_parts_mut(out, total).reverse();

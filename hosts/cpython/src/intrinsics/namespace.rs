@@ -2,7 +2,7 @@
 //! whose keys did not change.
 
 use super::{Context, Set};
-use crate::abi::{dict, dict_keys as keys, gc_head, object};
+use crate::abi::{dict, dict_keys as keys, dict_versions, gc_head, object};
 use crate::namespace::{FAILED, cell};
 use cladonia::facts::Effects;
 use cladonia::host::names;
@@ -90,8 +90,8 @@ pub(super) fn replace(
     };
     let (entry, old) = find(b, p, slow);
     // Who watches the dict must be told, but for those that need not hear of this name.
-    let tag = b.load(Width::I64, namespace, dict::VERSION_TAG);
-    let mask = b.iconst(dict::WATCHERS.into());
+    let tag = b.load(Width::I64, namespace, dict_versions::WATCHERS_AT);
+    let mask = b.iconst(dict_versions::WATCHERS.into());
     let watchers = b.op(Opcode::Iand, &[tag, mask]);
     let untold = match notes {
         Some(notes) => {
@@ -105,15 +105,7 @@ pub(super) fn replace(
     let next = b.load(Width::I64, namespace, GC_NEXT);
     let tracked = b.icmp_imm(IntCond::Ne, next, 0);
     b.guard(tracked, slow);
-    let counter = b.pconst(counter);
-    let version = b.load(Width::I64, counter, 0);
-    let step = b.iconst(dict::VERSION_STEP.into());
-    let version = b.op(Opcode::Iadd, &[version, step]);
-    b.store(Width::I64, counter, 0, version);
-    let own = b.iconst((dict::VERSION_STEP - 1).into());
-    let own = b.op(Opcode::Iand, &[tag, own]);
-    let tag = b.op(Opcode::Ior, &[version, own]);
-    b.store(Width::I64, namespace, dict::VERSION_TAG, tag);
+    dict_versions::bump(b, namespace, tag, counter);
     b.store(Width::Ptr, entry, keys::UNICODE_ENTRY_VALUE, value);
     b.ret(&[old]);
 }
@@ -220,15 +212,18 @@ mod tests {
             unsafe {
                 for value in ["c", "list_", "a", "c"] {
                     let (old, value) = (f.held("b"), f.held(value));
-                    let before: u64 = field(f.scope, dict::VERSION_TAG);
+                    let before: u64 = field(f.scope, dict_versions::WATCHERS_AT);
                     let references = Py_REFCNT(value);
                     let gave = f.set(Py_NewRef(value), 0);
                     assert_eq!((gave, f.held("b")), (old, value));
                     let mortal = references < u32::MAX as Py_ssize_t;
                     assert_eq!(Py_REFCNT(value), references + mortal as Py_ssize_t);
                     Py_DECREF(gave);
-                    let after: u64 = field(f.scope, dict::VERSION_TAG);
-                    assert!(after > before, "{before:x} {after:x}");
+                    let after: u64 = field(f.scope, dict_versions::WATCHERS_AT);
+                    assert!(
+                        dict_versions::is_later(before, after),
+                        "{before:x} {after:x}"
+                    );
                 }
                 f.exec("assert list(globals())[-4:] == ['a', 'b', 'c', 'list_']");
                 f.exec("del b");

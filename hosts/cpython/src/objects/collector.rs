@@ -5,7 +5,7 @@
 //! that too. Without it, a namespace whose functions name each other would never be collected.
 
 use super::{Registry, lock};
-use crate::abi;
+use crate::abi::{self, dict_versions};
 use crate::owned::Owned;
 use pyo3_ffi::{PyDict_Type, PyObject, traverseproc, visitproc};
 use std::ffi::{c_int, c_void};
@@ -147,7 +147,9 @@ unsafe extern "C" fn traverse(dict: *mut PyObject, visit: visitproc, arg: *mut c
         let original = std::mem::transmute::<usize, traverseproc>(ORIGINAL.load(Relaxed));
         let stop = original(dict, visit, arg);
         if stop != 0
-            || abi::read::<u64, _>(dict, abi::dict::VERSION_TAG) & abi::dict::WATCHERS as u64 == 0
+            || abi::read::<u64, _>(dict, dict_versions::WATCHERS_AT)
+                & dict_versions::WATCHERS as u64
+                == 0
         {
             return stop;
         }

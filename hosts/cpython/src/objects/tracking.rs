@@ -4,7 +4,7 @@
 use crate::abi;
 use crate::capi::Obj;
 use crate::owned::Owned;
-use pyo3_ffi::PyList_New;
+use pyo3_ffi::{PyList_New, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GC_UnTrack};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An object's header, or the head of a list of the collector's: the next one, and the one before with two flags. Headers lie
@@ -39,6 +39,9 @@ static YOUNGEST: AtomicUsize = AtomicUsize::new(0);
 pub unsafe fn find() -> Result<(), String> {
     // SAFETY: the GIL is held. An object that was just tracked is the last of the list, so that the head is next.
     unsafe {
+        if abi::COLLECTOR_COUNTS {
+            return Ok(());
+        }
         let made = Owned::take(PyList_New(0)).ok_or("no memory for a list")?;
         let header = header_of(made.as_ptr());
         let head = next(header).read_unaligned() as Header;
@@ -66,6 +69,9 @@ fn header_of(object: Obj) -> Header {
 pub unsafe fn track(object: Obj) {
     // SAFETY: the caller's promise; headers in the list are those of live objects.
     unsafe {
+        if abi::COLLECTOR_COUNTS {
+            return PyObject_GC_Track(object.cast());
+        }
         let (header, head) = (
             header_of(object),
             YOUNGEST.load(Ordering::Relaxed) as Header,
@@ -87,6 +93,12 @@ pub unsafe fn track(object: Obj) {
 pub unsafe fn untrack(object: Obj) {
     // SAFETY: the caller's promise; headers in the list are those of live objects.
     unsafe {
+        if abi::COLLECTOR_COUNTS {
+            if PyObject_GC_IsTracked(object) != 0 {
+                PyObject_GC_UnTrack(object.cast());
+            }
+            return;
+        }
         let header = header_of(object);
         let (after, flagged) = (next(header).read() as Header, before(header).read());
         if after.is_null() {

@@ -1,6 +1,6 @@
 //! The parts of CPython's C interface that `pyo3-ffi` lacks: declared by hand, in one place.
 //!
-//! All of these are exported by every 3.13 library; most are private by name and stable inside a minor version.
+//! All of these are exported by every library of the versions that are supported; most are private by name and stable inside a minor version.
 
 use super::abi;
 use cladonia::host::LOCAL_WORDS;
@@ -24,15 +24,6 @@ unsafe extern "C" {
     pub fn _PyEval_EvalFrameDefault(ts: Thread, frame: Frame, throwflag: c_int) -> Object;
     /// Clear a frame that has been unlinked, giving up its references, and pop it off the data stack.
     pub fn _PyEval_FrameClearAndPop(ts: Thread, frame: Frame);
-    /// Push a frame with arguments bound; takes over `func` and the arguments.
-    pub fn _PyEvalFramePushAndInit(
-        ts: Thread,
-        func: Object,
-        locals: Object,
-        args: *const Object,
-        argcount: usize,
-        kwnames: Object,
-    ) -> Frame;
     /// Tell monitoring tools of an exception.
     pub fn _PyEval_MonitorRaise(ts: Thread, frame: Frame, instr: *const u8);
     /// Do what the eval breaker asks for.

@@ -13,7 +13,7 @@ use super::{Gil, abi, closed, frames, generators, healing, monitoring, sampling,
 use crate::namespace::{self, NameCell};
 use crate::objects;
 use crate::world::{Known, Namespaces, supers};
-use cladonia::bytecode::{Code, Instr, Met, Op, Pc};
+use cladonia::bytecode::{Code, Met, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{
     CompileError, Entry as Start, FrozenRequest, Generator, Planted, Request, Unit, UnitParts,
@@ -370,7 +370,11 @@ unsafe fn make_unit(
     // SAFETY: the caller's promise.
     let mut unit = unsafe { UnitState::new(gil, shape, globals, builtins, kind) };
     unit.positions = code.instrs.iter().map(|i| (i.pos, i.resume)).collect();
-    unit.consumed = code.instrs.iter().map(Instr::dropped_on_error).collect();
+    unit.consumed = code
+        .instrs
+        .iter()
+        .map(|instr| instr.dropped_on_error(code.last_first))
+        .collect();
     unit.at_top = at_top;
     if kind == Kind::Generator {
         // SAFETY: the caller's promise.

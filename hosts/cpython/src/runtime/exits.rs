@@ -9,7 +9,7 @@ use super::units::{Kind, UnitRef, UnitState};
 use super::{Gil, abi, frames, generators, healing, local_events, recording};
 use crate::helpers::traceback;
 use abi::tables::{self, HandlerEntry};
-use abi::{code_units, eval_breaker, frame as f, frames as state, thread as t};
+use abi::{code_units, eval_breaker, frame as f, frames as state, slots, thread as t};
 use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source};
 use pyo3_ffi::*;
 
@@ -139,7 +139,9 @@ unsafe fn leave(
             let value = values.of(source, get(frame, place));
             put(frame, place, value);
         }
-        state::set_depth(frame, shape.nlocalsplus + record.stack.len() as i32);
+        let top = shape.nlocalsplus + record.stack.len() as i32;
+        state::set_depth(frame, top);
+        slots::show(frame, top);
         write_names(frame, shape, record, &mut values);
         let mut within = Rebuilt::inlined(state, record, &mut values);
         let lost = values.finish(&mut drops);
@@ -247,6 +249,7 @@ unsafe fn raise_out(
             drop_entry(index);
         }
         disown(frame, unit.kind);
+        slots::show(frame, state::depth(frame));
         unlink(ts, frame);
         _PyEval_FrameClearAndPop(ts, frame);
         std::ptr::null_mut()
@@ -282,8 +285,8 @@ unsafe fn drop_consumed(frame: Frame, depths: &[u8]) {
         // Whoever looks at the frame meanwhile sees a stack without them: where they were, nothing is pushed before the
         // exception is handled.
         for depth in depths {
-            let operand: Object = get(frame, f::LOCALSPLUS + 8 * (top - 1 - *depth as i32));
-            Py_XDECREF(operand);
+            let operand: slots::Word = get(frame, f::LOCALSPLUS + 8 * (top - 1 - *depth as i32));
+            slots::close(operand);
         }
     }
 }
@@ -624,20 +627,20 @@ unsafe fn unwind(
         let base = shape.nlocalsplus;
         while top > base + depth {
             top -= 1;
-            let object: Object = get(frame, f::LOCALSPLUS + 8 * top);
+            let word: slots::Word = get(frame, f::LOCALSPLUS + 8 * top);
             state::set_depth(frame, top);
-            Py_XDECREF(object);
+            slots::close(word);
         }
-        let mut push = |object: Object| {
-            put(frame, f::LOCALSPLUS + 8 * top, object);
+        let mut push = |word: slots::Word| {
+            put(frame, f::LOCALSPLUS + 8 * top, word);
             top += 1;
             state::set_depth(frame, top);
         };
         if let Some(handler) = handler {
             if handler.lasti {
-                push(PyLong_FromLong(lasti as _));
+                push(slots::position(lasti as i64));
             }
-            push(exception);
+            push(slots::word(exception));
             put(
                 frame,
                 f::INSTR_PTR,
@@ -652,8 +655,8 @@ unsafe fn unwind(
         if (!leaves || told)
             && let Some(unit) = reraise_unit(shape)
         {
-            push(PyLong_FromLong(lasti as _));
-            push(exception);
+            push(slots::position(lasti as i64));
+            push(slots::word(exception));
             put(frame, f::INSTR_PTR, unit);
             return go_on(gil, ts, frame, kind, owned);
         }
@@ -685,8 +688,8 @@ pub unsafe fn raise_from(frame: Frame, shape: &CodeShape) {
         let at: *mut u8 = get(frame, f::INSTR_PTR);
         let pos = (at as isize - shape.units() as isize) / 2;
         let slot = |entry: i32| f::LOCALSPLUS + 8 * (shape.nlocalsplus + entry);
-        put(frame, slot(0), PyLong_FromLong(pos as _));
-        put(frame, slot(1), exception);
+        put(frame, slot(0), slots::position(pos as i64));
+        slots::put(frame, slot(1), exception);
         state::set_depth(frame, shape.nlocalsplus + 2);
         put(frame, f::INSTR_PTR, unit);
     }

@@ -21,7 +21,7 @@ use super::chunks;
 use super::units::UnitState;
 use crate::helpers::{bound, range_iter, seq_iter_at};
 use crate::world::instances::make_instance;
-use abi::{frame as f, frames as state, thread as t};
+use abi::{frame as f, frames as state, slots, thread as t};
 use cladonia::engine::RawMap;
 use cladonia::exits::{Source, VirtualKind};
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Results, Signature, Term, Value};
@@ -50,7 +50,7 @@ pub unsafe fn native_token(frame: Frame) -> Option<u64> {
         if !is_native(frame) {
             return None;
         }
-        let shape = CodeShape::of(get(frame, f::EXECUTABLE));
+        let shape = CodeShape::of(slots::code(frame));
         Some(get(words(frame, &shape), shape.token()))
     }
 }
@@ -493,6 +493,7 @@ unsafe extern "C" fn clear_seen(ts: Thread, frame: Frame) {
     unsafe {
         keep_locals(frame);
         own(frame);
+        slots::show(frame, state::depth(frame));
         _PyEval_FrameClearAndPop(ts, frame);
     }
 }
@@ -504,8 +505,8 @@ unsafe extern "C" fn clear_seen(ts: Thread, frame: Frame) {
 pub unsafe fn own(frame: Frame) {
     // SAFETY: code and function are alive, because the unit and its caller hold them.
     unsafe {
-        Py_INCREF(get(frame, f::EXECUTABLE));
-        Py_INCREF(get(frame, f::FUNCOBJ));
+        Py_INCREF(slots::code(frame));
+        Py_INCREF(slots::function(frame));
         state::set_mark(frame, 0);
     }
 }
@@ -573,7 +574,9 @@ unsafe fn restore(frame: Frame) {
     // SAFETY: the caller's frame is native and materialised, and its unit, which lives, has made sure that this can be undone. What is dropped are
     // numbers.
     unsafe {
-        let shape = CodeShape::of(get(frame, f::EXECUTABLE));
+        let shape = CodeShape::of(slots::code(frame));
+        // What others have put there was noted, so all are objects.
+        slots::hide(frame, shape.nlocalsplus);
         let words = words(frame, &shape);
         let map: *const RawMap = get(words, shape.copy());
         if !map.is_null() {
@@ -600,6 +603,7 @@ unsafe fn mark_materialised(frame: Frame, unit: &UnitState, undo: Option<*const 
             put(words(frame, &unit.shape), unit.shape.copy(), map);
         }
         put::<u8>(frame, READERS, if undo.is_some() { 0 } else { FOR_GOOD });
+        slots::show(frame, unit.shape.nlocalsplus);
         state::set_mark(frame, MATERIALISED);
     }
 }

@@ -43,7 +43,7 @@ use super::compiling::{self, Refusal};
 use super::function_state;
 use super::units::{Busy, Kind, UnitRef};
 use crate::objects::spares::Spares;
-use abi::{frame as f, generator as g, generators as states};
+use abi::{generator as g, generators as states, slots as frame_slots};
 use cladonia::types::Type;
 use pyo3_ffi::*;
 use std::cell::{Cell, RefCell};
@@ -116,7 +116,7 @@ static NO_UNIT: u64 = abi::eval_breaker::NEVER;
 #[inline(always)]
 unsafe fn cell_of<'a>(generator: Object) -> Option<&'a ResumeCell> {
     // SAFETY: the code object lives as long as the generator.
-    unsafe { cell_of_code(get(generator.cast(), g::FRAME + f::EXECUTABLE)) }
+    unsafe { cell_of_code(frame_slots::code(frame_of(generator))) }
 }
 
 /// The cell of a code object.
@@ -134,6 +134,13 @@ unsafe fn cell_of_code<'a>(code: Object) -> Option<&'a ResumeCell> {
         }
         get::<*const ResumeCell>(extra, abi::code_extra::ITEMS + 8 * index as i32).as_ref()
     }
+}
+
+/// The frame of a generator.
+#[inline(always)]
+unsafe fn frame_of(generator: Object) -> Frame {
+    // SAFETY: the caller's: a generator, with its frame inside.
+    unsafe { generator.cast::<u8>().offset(g::FRAME as isize) }
 }
 
 /// Whether a generator waits at a `yield`.
@@ -218,13 +225,13 @@ unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> 
     announce();
     // SAFETY: as for a unit.
     unsafe {
-        let own: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
+        let own: Object = frame_slots::code(frame_of(generator));
         let state = states::state(generator.cast());
         if !gil.runtime().on.get() {
             publish(own, None);
         } else if state < g::STATE_EXECUTING as i8 && !gil.runtime().compiler.is_at_work() {
             // The frame of a generator that has ended has no function any more.
-            let func: Object = get(generator.cast(), g::FRAME + f::FUNCOBJ);
+            let func: Object = frame_slots::function(frame_of(generator));
             let (code, ..) = function_state::parts_of(func);
             let made = match own == code {
                 true => compiling::unless_busy(gil, code, || compile(gil, func, &[])),

@@ -238,7 +238,7 @@ pub unsafe fn note_class(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Fr
     unsafe {
         let (teaches, shape) = (&(&(*unit)).teaches, (*unit).shape);
         let top: i32 = abi::frames::depth(frame);
-        let object: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 1));
+        let object: Object = abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * (top - 1));
         let Some(&teaches) = teaches.get(record.pc.0 as usize) else {
             return;
         };
@@ -246,7 +246,7 @@ pub unsafe fn note_class(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Fr
             Teaches::Class if record.reason != Reason::Domain => {}
             Teaches::Truth if record.reason == Reason::Type => {}
             Teaches::Numbers => {
-                let other: Object = get(frame, abi::frame::LOCALSPLUS + 8 * (top - 2));
+                let other: Object = abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * (top - 2));
                 let state = function_state::state_of(gil, shape.code);
                 let mut learnt = state.learnt.borrow_mut();
                 let operands = learnt.operands.entry(record.pc).or_default();
@@ -303,7 +303,7 @@ pub unsafe fn note_function(gil: Gil, unit: UnitRef, record: &ExitRecord, frame:
         let top: i32 = abi::frames::depth(frame);
         let first = shape.nlocalsplus.min(top);
         for place in (first..top).rev() {
-            let object: Object = get(frame, abi::frame::LOCALSPLUS + 8 * place);
+            let object: Object = abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * place);
             if object.is_null() || Py_TYPE(object) != &raw mut PyFunction_Type {
                 continue;
             }

@@ -238,7 +238,7 @@ extern "C" fn tick(_: *mut c_void) -> c_int {
         let mut frame: Frame = get(current_thread(), t::CURRENT_FRAME);
         let mut left = MOST_FRAMES;
         while !frame.is_null() && left > 0 {
-            let code: Object = get(frame, f::EXECUTABLE);
+            let code: Object = abi::slots::code(frame);
             if !abi::frames::is_entry(frame) && PyCode_Check(code) != 0 {
                 if frames::native_token(frame).is_some() {
                     break;

@@ -11,7 +11,6 @@ use super::abi;
 use super::capi::*;
 use super::listening;
 use super::listing::{self, Row};
-use abi::frame as f;
 use pyo3_ffi::*;
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -92,7 +91,7 @@ const UNHEARD: c_int = 1 << abi::monitoring::PY_YIELD;
 pub unsafe fn renew(gil: Gil, ts: Thread, frame: Frame) {
     // SAFETY: the caller's promise.
     unsafe {
-        let code: Object = get(frame, f::EXECUTABLE);
+        let code: Object = abi::slots::code(frame);
         let made: u64 = get(code.cast(), abi::code::INSTRUMENTATION_VERSION);
         if made != abi::eval_breaker::version(ts) {
             rewrite(gil, code);

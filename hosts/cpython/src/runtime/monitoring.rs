@@ -14,7 +14,7 @@ use super::worth::{self, Verdict};
 use super::{Gil, abi, exits};
 use abi::code_units::{self, Returns};
 use abi::monitoring::{JUMP, NO_EVENT, PY_START, PY_YIELD, STOP_ITERATION};
-use abi::{frame as f, frames as state, thread as t};
+use abi::{frame as f, frames as state, slots, thread as t};
 use cladonia::types::Type;
 use pyo3_ffi::*;
 use std::cell::Cell;
@@ -335,7 +335,7 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
         compiling::collect(gil);
         let ts = current_thread();
         let frame: Frame = get(ts, t::CURRENT_FRAME);
-        if get::<Object>(frame, f::EXECUTABLE) != code {
+        if slots::code(frame) != code {
             return none();
         }
         let state = state_of(gil, code);
@@ -359,7 +359,7 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
             _ => return none(),
         }
         let shape = state.shape;
-        let func: Object = get(frame, f::FUNCOBJ);
+        let func: Object = slots::function(frame);
         let has_generators = || state.generator.unit.get().is_some();
         if shape.is_generator() && !has_generators() && state.refused.get().is_none() {
             if compiling::is_waiting(gil, &state) {
@@ -417,7 +417,7 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
         compiling::collect(gil);
         let ts = current_thread();
         let frame: Frame = get(ts, t::CURRENT_FRAME);
-        if get::<Object>(frame, f::EXECUTABLE) != code {
+        if slots::code(frame) != code {
             return none();
         }
         let iterations = &runtime.totals.interpreted_iterations;
@@ -448,7 +448,7 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
             }
             // The loop goes on natively when its generator is next resumed.
             let live = live_types(gil, frame, &shape, 0);
-            let func: Object = get(frame, f::FUNCOBJ);
+            let func: Object = slots::function(frame);
             return match compiling::compile_function(gil, func, &live) {
                 Err(Refusal::Busy) => none(),
                 _ => {
@@ -469,7 +469,7 @@ unsafe fn live_types(gil: Gil, frame: Frame, shape: &CodeShape, depth: u32) -> V
     let live_type = gil.runtime().front.live_type;
     (0..shape.nlocalsplus + depth as i32)
         // SAFETY: these slots hold objects or null.
-        .map(|slot| unsafe { live_type(get(frame, f::LOCALSPLUS + 8 * slot)) })
+        .map(|slot| unsafe { live_type(slots::get(frame, f::LOCALSPLUS + 8 * slot)) })
         .collect()
 }
 
@@ -507,7 +507,7 @@ unsafe fn enter_loop(gil: Gil, ts: Thread, frame: Frame, shape: CodeShape, pos: 
                     return none();
                 };
                 let live = live_types(gil, frame, &shape, depth);
-                let function: Object = get(frame, f::FUNCOBJ);
+                let function: Object = slots::function(frame);
                 let compiled = compiling::compile_loop(
                     gil, shape, globals, builtins, kind, at_top, &live, function,
                 );
@@ -519,7 +519,7 @@ unsafe fn enter_loop(gil: Gil, ts: Thread, frame: Frame, shape: CodeShape, pos: 
             }
         };
         // What was inlined may be observed by now.
-        if !is_unit_observed(gil, &*unit) {
+        if !is_unit_observed(gil, &*unit) && slots::hide(frame, stacktop) {
             run_loop(gil, ts, frame, &shape, unit);
         }
         none()
@@ -600,6 +600,7 @@ unsafe fn run_loop(gil: Gil, ts: Thread, frame: Frame, shape: &CodeShape, unit: 
         if result as usize == exits::GO_ON {
             return;
         }
+        slots::show(frame, shape.nlocalsplus);
         if result.is_null() {
             exits::raise_from(frame, shape);
             return;
@@ -620,7 +621,7 @@ unsafe fn return_from(frame: Frame, shape: &CodeShape, result: Object) {
             Py_DECREF(result);
             return;
         }
-        put(frame, f::LOCALSPLUS + 8 * shape.nlocalsplus, result);
+        slots::put(frame, f::LOCALSPLUS + 8 * shape.nlocalsplus, result);
         state::set_depth(frame, shape.nlocalsplus + 1);
         if returns != Returns::Top {
             put::<*const c_void>(frame, f::INSTR_PTR, code_units::return_unit().cast());

@@ -9,7 +9,7 @@ use super::exits::{self, Values};
 use super::units::{InlinedShape, UnitState};
 use super::{Gil, abi};
 use crate::helpers::{self, operator_rest};
-use abi::{frame as f, frames as state, thread as t};
+use abi::{frame as f, frames as state, slots, thread as t};
 use cladonia::bytecode::{Awaited, COMPARISON, Op, Operation};
 use cladonia::exits::{ExitRecord, Source};
 use pyo3_ffi::*;
@@ -112,19 +112,11 @@ impl Rebuilt {
 
     /// A frame of the interpreter with all this, linked; `None` with an exception if there is no memory.
     unsafe fn build(&mut self, ts: Thread) -> Option<Frame> {
-        // SAFETY: the function is alive; its code is the unit's. The arguments are immortal and are overwritten.
+        // SAFETY: the function is alive; its code is the unit's. The arguments are None and are overwritten.
         unsafe {
             let shape = self.shape;
-            let args = vec![Py_None(); shape.argcount as usize + 1];
             let func = std::mem::replace(&mut self.func, std::ptr::null_mut());
-            let frame = _PyEvalFramePushAndInit(
-                ts,
-                func,
-                std::ptr::null_mut(),
-                args.as_ptr(),
-                shape.argcount as usize,
-                std::ptr::null_mut(),
-            );
+            let frame = abi::exports::push_frame(ts, func, shape.argcount as usize);
             if frame.is_null() {
                 self.drop_objects();
                 return None;
@@ -132,7 +124,7 @@ impl Rebuilt {
             let all = self.locals.drain(..).chain(self.stack.drain(..));
             let mut top = 0;
             for object in all {
-                put(frame, f::LOCALSPLUS + 8 * top, object);
+                slots::put(frame, f::LOCALSPLUS + 8 * top, object);
                 top += 1;
             }
             state::set_depth(frame, top);
@@ -250,7 +242,7 @@ unsafe fn push(frame: Frame, object: Object) {
     // SAFETY: the caller's frame has room for it.
     unsafe {
         let top: i32 = state::depth(frame);
-        put(frame, f::LOCALSPLUS + 8 * top, object);
+        slots::put(frame, f::LOCALSPLUS + 8 * top, object);
         state::set_depth(frame, top + 1);
     }
 }
@@ -265,7 +257,8 @@ unsafe fn finish(frame: Frame, operation: Operation, given: Object) -> bool {
     unsafe {
         let count = operation.operands() as i32;
         let base = state::depth(frame) - count;
-        let operand = |k: i32| get::<Object>(frame, f::LOCALSPLUS + 8 * (base + k));
+        let place = |k: i32| f::LOCALSPLUS + 8 * (base + k);
+        let operand = |k: i32| slots::get(frame, place(k));
         let mut result = given;
         if !given.is_null() && operation.may_decline() {
             let number = i64::from(operation.arg);
@@ -283,7 +276,7 @@ unsafe fn finish(frame: Frame, operation: Operation, given: Object) -> bool {
         }
         // Whoever looks at the frame meanwhile sees a stack without them; nothing is pushed where they are.
         state::set_depth(frame, base);
-        (0..count).for_each(|k| Py_DECREF(operand(k)));
+        (0..count).for_each(|k| slots::close(get(frame, place(k))));
         if raised {
             return false;
         }

@@ -412,7 +412,8 @@ unsafe fn note_locals(table: &mut Vec<Vec<u32>>, frame: Frame, count: i32) {
     table.resize(count as usize, Vec::new());
     for (slot, versions) in (0..count).zip(table) {
         // SAFETY: the caller's.
-        let version = unsafe { version_of(get(frame, abi::frame::LOCALSPLUS + 8 * slot)) };
+        let version =
+            unsafe { version_of(abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * slot)) };
         if version != 0 && versions.len() <= MOST_CLASSES && !versions.contains(&version) {
             versions.push(version);
         }

@@ -349,6 +349,13 @@ fn address(op: GeneralOp) -> usize {
                 names::before_with(&see(a)).map(|(exit, entered)| vec![Some(exit), Some(entered)]),
             )
         }),
+        G::LoadSpecial => {
+            f!(|_t: T, n: i64, a: Obj| -> Obj { give(names::load_special(&see(a), n as u32)) })
+        }
+        G::BuildInterpolation => f!(|_n: i64, array: *const Obj, n: i64| -> Obj {
+            drop(take_objects(array, n));
+            give(names::no_templates())
+        }),
         G::PushExcInfo => f!(quiet |_t: T, exception: Obj| -> Obj {
             let handled = Some(Ref::clone(&see(exception)));
             let before = rt().thread.replace_handled(handled);

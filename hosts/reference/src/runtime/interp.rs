@@ -62,7 +62,7 @@ pub fn unwind(frame: FrameRef, pc: Pc, raised: Raised, again: bool) -> Result<Pc
         .then(|| frame.peek(instr.arg as usize - 1))
         .flatten();
     let mut operands: Vec<Option<Ref>> = Vec::new();
-    for &depth in instr.dropped_on_error() {
+    for &depth in instr.dropped_on_error(false) {
         operands.push(frame.take(depth.into()));
     }
     frame.set_depth(frame.depth() - operands.len());
@@ -612,6 +612,12 @@ fn rare(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
             frame.push(Some(exit));
             frame.push(Some(entered));
         }
+        Op::LoadSpecial => {
+            let method = with(frame, |[manager]| names::load_special(manager, instr.arg))?;
+            frame.push(Some(method));
+            frame.push(None);
+        }
+        Op::BuildInterpolation => return names::no_templates().map(Next::Return),
         Op::ImportName | Op::ImportFrom => return names::no_modules().map(Next::Return),
         Op::MatchMapping | Op::MatchSequence => {
             let kind = frame.peek(0).map(|o| o.kind());

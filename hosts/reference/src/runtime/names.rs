@@ -7,7 +7,7 @@ use super::error::{self, Raised, raise};
 use super::frame::FrameRef;
 use super::heap::{CellObject, Function, Kind, List, Ref, Set, alloc};
 use super::{Result, call, iter, ops, rt};
-use cladonia::bytecode::{Conversion, FunctionAttribute, UnaryIntrinsic};
+use cladonia::bytecode::{Conversion, FunctionAttribute, SpecialMethod, UnaryIntrinsic};
 
 fn dict_of(object: &Ref) -> Result<&Dict> {
     match object.get::<Dict>() {
@@ -158,7 +158,7 @@ pub fn set_function_attribute(function: &Ref, which: u32, value: Ref) {
             Some(FunctionAttribute::Defaults) => &function.defaults,
             Some(FunctionAttribute::KeywordDefaults) => &function.kwdefaults,
             Some(FunctionAttribute::Closure) => &function.closure,
-            Some(FunctionAttribute::Annotations) | None => return,
+            Some(FunctionAttribute::Annotations | FunctionAttribute::Annotate) | None => return,
         };
         let old = place.replace(Some(value));
         drop(old);
@@ -363,6 +363,32 @@ pub fn before_with(manager: &Ref) -> Result<(Ref, Ref)> {
     let exit = alloc::method(exit, manager.clone());
     let entered = call::call(&enter, vec![manager.clone()])?;
     Ok((exit, entered))
+}
+
+/// A method of a context manager, bound, by the number of a [`SpecialMethod`].
+pub fn load_special(manager: &Ref, which: u32) -> Result<Ref> {
+    let class = manager.class();
+    let name = match SpecialMethod::from_arg(which) {
+        Some(SpecialMethod::Enter) => "__enter__",
+        Some(SpecialMethod::Exit) => "__exit__",
+        Some(SpecialMethod::AsyncEnter) => "__aenter__",
+        Some(SpecialMethod::AsyncExit) | None => "__aexit__",
+    };
+    match class.find(name) {
+        Some(method) => Ok(alloc::method(method, manager.clone())),
+        None => raise(
+            error::TYPE,
+            format!(
+                "'{}' object does not support the context manager protocol",
+                class.name
+            ),
+        ),
+    }
+}
+
+/// There are no template strings.
+pub fn no_templates() -> Result<Ref> {
+    raise(error::SYSTEM, "a template string")
 }
 
 /// Values of keys in a mapping, or None.

@@ -57,6 +57,19 @@ pub unsafe fn set_mark(frame: *mut u8, mark: u16) {
     unsafe { write(frame, frame::RETURN_OFFSET, mark) }
 }
 
+/// Says who owns a frame that is being made, and that there is no mark in it.
+///
+/// # Safety
+/// `frame` has room for one.
+#[inline(always)]
+pub unsafe fn begin(frame: *mut u8, owner: i32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        set_mark(frame, 0);
+        write(frame, frame::OWNER, owner as u8);
+    }
+}
+
 /// LIR for the mark in a frame.
 pub fn load_mark(b: &mut Builder<'_>, frame: Value) -> Value {
     b.load(Width::U16, frame, frame::RETURN_OFFSET)

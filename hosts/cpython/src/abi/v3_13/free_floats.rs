@@ -76,11 +76,28 @@ pub fn pop(b: &mut Builder<'_>, interpreter: Value, empty: Block) -> Value {
 /// How many floats the list of an interpreter has.
 ///
 /// # Safety
-/// The GIL is held; the interpreter is one that was [found](find).
-#[cfg(test)]
+/// The GIL is held; the interpreter is one whose list is where the layout says, or the number may be any.
 pub unsafe fn count(interpreter: *const u8) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { read(interpreter, interp::FLOAT_NUMFREE) }
+    unsafe { read::<i32, _>(interpreter, interp::FLOAT_NUMFREE) }
+}
+
+/// The first one of the list, or null.
+///
+/// # Safety
+/// As of [`count`].
+pub unsafe fn head(interpreter: *const u8) -> Obj {
+    // SAFETY: the caller's promise.
+    unsafe { read(interpreter, interp::FLOAT_ITEMS) }
+}
+
+/// The one behind another of the list, or null.
+///
+/// # Safety
+/// The float is in the list.
+pub unsafe fn next(float: Obj) -> Obj {
+    // SAFETY: the caller's promise.
+    unsafe { read(float, object::TYPE) }
 }
 
 /// How many it has at most.

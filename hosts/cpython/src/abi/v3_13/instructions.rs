@@ -9,6 +9,7 @@ use cladonia::bytecode::{
     ArgKind, BinaryIntrinsic, BinaryOp, CompareOp, Conversion, FunctionAttribute, INPLACE, Op,
     UnaryIntrinsic,
 };
+use pyo3_ffi::PyObject;
 use std::ffi::c_char;
 
 /// An instruction of a code object, without its cache.
@@ -26,8 +27,19 @@ pub struct Instruction {
     pub next: u32,
 }
 
+/// Whether the interpreter drops the operands of an instruction from the top down, and not in the order in which they were pushed.
+pub const LAST_FIRST: bool = false;
+
 /// An op with its two arguments; a target is a code unit still.
 pub type Part = (Op, u32, u32);
+
+/// The object that `LoadConst` loads where its argument is past the constants of its code: there is none.
+///
+/// # Safety
+/// None here; in other versions the interpreter's lock is held.
+pub unsafe fn implicit_constant(_arg: u32) -> Option<*mut PyObject> {
+    None
+}
 
 /// Takes code units apart that no specialisation or instrumentation has changed, such as the interpreter gives copies of.
 pub fn instructions(bytes: &[u8]) -> impl Iterator<Item = Instruction> + '_ {

@@ -204,6 +204,7 @@ layout! {
         SIGN_MASK = 3, "Bits of the tag that hold the sign; 0 is positive.";
         SIGN_ZERO = 1, "Sign: zero.";
         SIGN_NEGATIVE = 2, "Sign: negative.";
+        IMMORTAL = 0, "The bit of the tag that says that the int is one of those of which there is one each, if there is one.";
         SMALL_NEGATIVE = 5, "How many ints below 0 there is one object of each of.";
         SMALL_INTS = 257, "Of the ints from 0 to below this, and of some below 0 that are nearer to it, there is one object each.";
     }

@@ -8,7 +8,9 @@ pub mod calls;
 pub mod code_units;
 pub mod counts;
 mod declared;
+pub mod dict_versions;
 pub mod eval_breaker;
+pub mod exports;
 pub mod feedback;
 pub mod frames;
 pub mod free_floats;
@@ -19,6 +21,7 @@ pub mod monitoring;
 mod opcodes;
 pub mod recursion;
 mod savings;
+pub mod slots;
 pub mod tables;
 #[cfg(test)]
 mod tests;
@@ -34,3 +37,9 @@ pub const MINOR: u32 = 13;
 
 /// The newest patch version with which all tests were run. A later one is used if the self-test passes.
 pub const NEWEST_TESTED: u32 = 15;
+
+/// Whether the collector does more when it learns of an object, or is to forget one, than to link it: it may count, for example.
+pub const COLLECTOR_COUNTS: bool = false;
+
+/// Where a function has what computes its annotations, if it has that.
+pub const ANNOTATE: Option<i32> = None;

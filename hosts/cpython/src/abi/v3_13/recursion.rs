@@ -145,3 +145,13 @@ pub fn take_c(b: &mut Builder<'_>, thread: Value, left: Value) {
 pub fn give_c(b: &mut Builder<'_>, thread: Value, left: Value) {
     b.store(Width::I32, thread, thread::C_RECURSION_REMAINING, left);
 }
+
+/// Whether what a thread knows of its native recursion can be true.
+///
+/// # Safety
+/// `thread` is the current thread's state.
+pub unsafe fn is_plausible(thread: *const u8) -> bool {
+    // SAFETY: the caller's promise.
+    let left = unsafe { read::<i32, _>(thread, thread::C_RECURSION_REMAINING) };
+    (1..=100_000).contains(&left)
+}

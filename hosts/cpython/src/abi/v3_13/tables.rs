@@ -1,4 +1,4 @@
-//! How 3.13 writes the tables of a code object: which handler guards an instruction, and which line it belongs to.
+//! How the interpreter writes the tables of a code object: which handler guards an instruction, and which line it belongs to.
 
 /// An entry of an exception table, in code units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,11 +12,13 @@ use super::super::units::Busy;
 use super::super::{entries, exits};
 use super::abi;
 use super::forward::Forward;
-use super::{Gil, ResumeCell, cell_of, enter_unit, is_resumable, is_suspended, resume_in_place};
+use super::{
+    Gil, ResumeCell, cell_of, enter_unit, frame_of, is_resumable, is_suspended, resume_in_place,
+};
 use crate::intrinsics::is_leaf;
 use abi::code_units::{SEND_TO_RESUME, WAIT_TO_NEXT, after_loop, after_send};
 use abi::{
-    eval_breaker, frame as f, frames as frame_state, generator as g, generators as states,
+    eval_breaker, frame as f, frames as frame_state, generator as g, generators as states, slots,
     thread as t,
 };
 use cladonia::lir::Announcement;
@@ -49,7 +51,7 @@ struct Chain {
     /// How many of those are still noted.
     known: usize,
     /// Where those that hand on what they get keep it, from the outermost.
-    forwards: [MaybeUninit<*mut Object>; MOST_FORWARDS],
+    forwards: [MaybeUninit<*mut slots::Word>; MOST_FORWARDS],
     /// How many of them there are.
     kept: usize,
     /// The one that does not wait.
@@ -64,7 +66,15 @@ pub fn announcement() -> Announcement {
         word: (&raw const UNLINKED) as u64,
         hook: link_now as *const () as u64,
         exempt_helpers: crate::helpers::announced().map(str::to_owned).collect(),
-        exempt: vec![super::frames::end as *const () as u64],
+        exempt: [super::frames::end as *const () as u64]
+            .into_iter()
+            .chain(
+                [slots::SHOW, slots::HIDE]
+                    .into_iter()
+                    .flatten()
+                    .map(|f| f as usize as u64),
+            )
+            .collect(),
     }
 }
 
@@ -170,8 +180,8 @@ unsafe fn forward_of(generator: Object, cell: &ResumeCell) -> Forward {
     // SAFETY: the caller's: the generator's place is in its code, whose units the table has, two bytes each.
     unsafe {
         let frame = frame_of(generator);
-        let code: *const u8 = get(frame, f::EXECUTABLE);
-        let first = code.offset(abi::code::ADAPTIVE as isize);
+        let code = slots::code(frame).cast::<u8>();
+        let first = code.offset(abi::code::ADAPTIVE as isize).cast_const();
         let at: *const u8 = get(frame, f::INSTR_PTR);
         *table.byte_offset(at.offset_from(first))
     }
@@ -194,7 +204,7 @@ unsafe fn waits_for(generator: Object, depth: &mut i32) -> Option<Object> {
             // Mostly they are equal, so that the next load need not wait for this one. The compiler must not see it.
             *depth = std::hint::black_box(top);
         }
-        Some(get(frame, f::LOCALSPLUS + 8 * (*depth - 1)))
+        Some(slots::get(frame, f::LOCALSPLUS + 8 * (*depth - 1)))
     }
 }
 
@@ -205,7 +215,7 @@ unsafe fn awaited(generator: Object) -> Object {
     unsafe {
         let frame = frame_of(generator);
         let depth: i32 = frame_state::depth(frame);
-        get(frame, f::LOCALSPLUS + 8 * (depth - 1))
+        slots::get(frame, f::LOCALSPLUS + 8 * (depth - 1))
     }
 }
 
@@ -214,12 +224,6 @@ unsafe fn awaited(generator: Object) -> Object {
 unsafe fn may_be_mourned(object: Object) -> bool {
     // SAFETY: the caller's: a live object.
     unsafe { Py_REFCNT(object) == 1 && !is_leaf(object) }
-}
-
-#[inline(always)]
-unsafe fn frame_of(generator: Object) -> Frame {
-    // SAFETY: the caller's: a generator, with its frame inside.
-    unsafe { generator.cast::<u8>().offset(g::FRAME as isize) }
 }
 
 impl Chain {
@@ -238,7 +242,7 @@ impl Chain {
             let most = get::<i32>(self.ts, t::PY_RECURSION_REMAINING) as isize - 1;
             let (mut generator, mut cell) = (self.outermost, cell);
             let class = Py_TYPE(generator);
-            let mut code: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
+            let mut code = slots::code(frame_of(generator));
             let mut depth: i32 = frame_state::depth(frame_of(generator));
             let mut state = states::state(generator.cast());
             let mut is_quiet = *cell.pending.get() == quiet;
@@ -251,7 +255,7 @@ impl Chain {
                 if Py_TYPE(inner) != class {
                     break;
                 }
-                let its_code: Object = get(inner.cast(), g::FRAME + f::EXECUTABLE);
+                let its_code = slots::code(frame_of(inner));
                 let its_state = states::state(inner.cast());
                 if its_code != code || its_state != state {
                     break;
@@ -279,7 +283,7 @@ impl Chain {
                 if Py_TYPE(inner) != class && !is_resumable(inner) {
                     break;
                 }
-                let its_code: Object = get(inner.cast(), g::FRAME + f::EXECUTABLE);
+                let its_code = slots::code(frame_of(inner));
                 let mut its_cell = cell;
                 if its_code != code {
                     let Some(its) = cell_of(inner) else { break };
@@ -337,11 +341,12 @@ impl Chain {
             for place in self.forwards[..self.kept].iter().rev() {
                 let place = place.assume_init();
                 let old = *place;
-                if !old.is_null() && may_be_mourned(old) {
+                let object = slots::object(old);
+                if !object.is_null() && may_be_mourned(object) {
                     return false;
                 }
-                *place = Py_NewRef(value);
-                Py_XDECREF(old);
+                *place = slots::word(Py_NewRef(value));
+                slots::close(old);
             }
             true
         }
@@ -482,7 +487,7 @@ unsafe fn yield_interpreted(gil: Gil, ts: Thread, frame: Frame, value: Object) -
     unsafe {
         show_handled(ts, frame);
         let depth: i32 = frame_state::depth(frame);
-        put(frame, f::LOCALSPLUS + 8 * depth, value);
+        slots::put(frame, f::LOCALSPLUS + 8 * depth, value);
         frame_state::set_depth(frame, depth + 1);
         let at: *const u8 = get(frame, f::INSTR_PTR);
         put(frame, f::INSTR_PTR, at.add(WAIT_TO_NEXT));
@@ -498,9 +503,9 @@ unsafe fn end_loop_interpreted(gil: Gil, ts: Thread, frame: Frame) -> Object {
     unsafe {
         show_handled(ts, frame);
         let depth = frame_state::depth(frame) - 1;
-        let inner: Object = get(frame, f::LOCALSPLUS + 8 * depth);
+        let inner: slots::Word = get(frame, f::LOCALSPLUS + 8 * depth);
         frame_state::set_depth(frame, depth);
-        Py_DECREF(inner);
+        slots::close(inner);
         let at: *const u8 = get(frame, f::INSTR_PTR);
         put(frame, f::INSTR_PTR, after_loop(at));
         exits::go_on_owned(gil, ts, frame)
@@ -536,9 +541,9 @@ unsafe fn unlink(ts: Thread, outermost: Object, value: Object) {
             if forward.is_some() && !value.is_null() {
                 put(frame, f::INSTR_PTR, at.add(WAIT_TO_NEXT));
                 let place = f::LOCALSPLUS + 8 * forward.slot();
-                let old: Object = get(frame, place);
-                put(frame, place, Py_NewRef(value));
-                Py_XDECREF(old);
+                let old: slots::Word = get(frame, place);
+                slots::put(frame, place, Py_NewRef(value));
+                slots::close(old);
             }
             frame_state::set_mark(frame, 0);
             put(frame, f::INSTR_PTR, at.add(back));
@@ -563,7 +568,7 @@ unsafe fn raise_at_wait(gil: Gil, ts: Thread, frame: Frame) -> Object {
     // what it handles.
     unsafe {
         show_handled(ts, frame);
-        let shape = CodeShape::of(get(frame, f::EXECUTABLE));
+        let shape = CodeShape::of(slots::code(frame));
         let at: *const u8 = get(frame, f::INSTR_PTR);
         let pos = (at as usize - shape.units() as usize) / 2;
         exits::raise_in_generator(gil, ts, frame, &shape, pos as u32)

@@ -6,10 +6,10 @@ use super::super::frames::{self, NATIVE};
 use super::super::units::UnitState;
 use super::abi;
 use super::{NO_POINT, chain};
-use abi::{frame as f, frames as state, generator as g, generators, recursion, thread as t};
+use abi::{frame as f, frames as state, generator as g, generators, recursion, slots, thread as t};
 use cladonia::lir::{Block, Builder, Func, IntCond, Opcode, Signature, Term, Value};
 use cladonia::ll::{Ty, Width};
-use pyo3_ffi::{Py_DECREF, Py_REFCNT, Py_XDECREF};
+use pyo3_ffi::Py_REFCNT;
 
 /// LIR that resumes a frame: see [`UnitParts::suspend`](cladonia::engine::UnitParts::suspend).
 pub fn enter(unit: &UnitState) -> Func {
@@ -58,6 +58,15 @@ pub fn enter(unit: &UnitState) -> Func {
     b.store(Width::I64, words, shape.token(), token);
     b.store(Width::Ptr, frame, shape.last_slot(), words);
     generators::run(&mut b, generator);
+    if let Some(hide) = abi::slots::HIDE {
+        frames::call_host(
+            &mut b,
+            hide as *const () as usize,
+            &[frame],
+            &[Ty::Ptr],
+            &[],
+        );
+    }
     let slots = shape.nlocalsplus;
     state::store_state(&mut b, frame, slots, None, f::OWNED_BY_GENERATOR, NATIVE);
     let handled = b.load(Width::Ptr, ts, t::EXC_INFO);
@@ -115,6 +124,15 @@ pub fn suspend(unit: &UnitState) -> Func {
     // The mark goes with it.
     let slots = unit.shape.nlocalsplus;
     state::store_state(&mut b, frame, slots, Some(depth), f::OWNED_BY_GENERATOR, 0);
+    if let Some(show) = abi::slots::SHOW {
+        frames::call_host(
+            &mut b,
+            show as *const () as usize,
+            &[frame],
+            &[Ty::Ptr],
+            &[],
+        );
+    }
     generators::suspend(&mut b, generator, delegates);
     let null = b.pconst(0);
     let handled = b.load(Width::Ptr, generator, g::EXC_PREVIOUS);
@@ -174,6 +192,7 @@ pub(super) unsafe extern "C" fn end(ts: Thread, frame: Frame) {
             put::<Frame>(frame, f::PREVIOUS, std::ptr::null_mut());
             clear(ts, generator, frame);
         } else {
+            slots::show(frame, state::depth(frame));
             _PyEval_FrameClearAndPop(ts, frame);
             put::<Frame>(frame, f::PREVIOUS, std::ptr::null_mut());
         }
@@ -184,10 +203,10 @@ pub(super) unsafe extern "C" fn end(ts: Thread, frame: Frame) {
 unsafe fn holds_the_last(frame: Frame) -> bool {
     // SAFETY: the caller's: slots hold objects or null.
     unsafe {
-        let slots: i32 = state::depth(frame);
-        let mut held = (0..slots).map(|slot| get::<Object>(frame, f::LOCALSPLUS + 8 * slot));
+        let count: i32 = state::depth(frame);
+        let mut held = (0..count).map(|slot| slots::get(frame, f::LOCALSPLUS + 8 * slot));
         held.any(|object| !object.is_null() && Py_REFCNT(object) == 1)
-            || Py_REFCNT(get(frame, f::FUNCOBJ)) == 1
+            || Py_REFCNT(slots::function(frame)) == 1
     }
 }
 
@@ -210,11 +229,11 @@ unsafe fn clear(ts: Thread, generator: *mut u8, frame: Frame) {
 pub(super) unsafe fn clear_slots(frame: Frame) {
     // SAFETY: the caller's promise.
     unsafe {
-        let slots: i32 = state::depth(frame);
+        let count: i32 = state::depth(frame);
         state::set_depth(frame, 0);
-        for slot in 0..slots {
-            Py_XDECREF(get(frame, f::LOCALSPLUS + 8 * slot));
+        for slot in 0..count {
+            slots::close(get(frame, f::LOCALSPLUS + 8 * slot));
         }
-        Py_DECREF(get(frame, f::FUNCOBJ));
+        slots::close(get(frame, f::FUNCOBJ));
     }
 }

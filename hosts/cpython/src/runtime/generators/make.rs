@@ -8,7 +8,8 @@ use super::frames::clear_slots;
 use super::{ResumeCell, abi, cell_of_code};
 use crate::objects::tracking;
 use abi::{
-    frame as f, frames as frame_state, function, generator as g, generators as states, thread as t,
+    frame as f, frames as frame_state, function, generator as g, generators as states, slots,
+    thread as t,
 };
 use pyo3_ffi::*;
 
@@ -62,21 +63,22 @@ pub unsafe fn make(ts: Thread, func: Object, args: &[Object]) -> Option<Object> 
             }
         };
         let frame = fill(generator, func, code, first);
-        let slots: i32 = get(code.cast(), abi::code::NLOCALSPLUS);
+        let count: i32 = get(code.cast(), abi::code::NLOCALSPLUS);
         let slot = |k: i32| f::LOCALSPLUS + 8 * k;
         for (k, &arg) in (0..).zip(args) {
             put(frame, slot(k), arg);
         }
-        for k in args.len() as i32..slots - copied {
+        for k in args.len() as i32..count - copied {
             put::<Object>(frame, slot(k), std::ptr::null_mut());
         }
         if copied != 0 {
             let closure: Object = get(func.cast(), function::CLOSURE);
             for k in 0..copied {
                 let cell: Object = get(closure.cast(), abi::tuple::ITEMS + 8 * k);
-                put(frame, slot(slots - copied + k), Py_NewRef(cell));
+                put(frame, slot(count - copied + k), Py_NewRef(cell));
             }
         }
+        slots::show(frame, count);
         put::<i8>(generator.cast(), g::FRAME_STATE, g::STATE_CREATED as i8);
         if spare.is_some() {
             tracking::track(generator);
@@ -109,8 +111,7 @@ pub unsafe fn fill(generator: Object, func: Object, code: Object, at: *const u8)
         put(frame, f::INSTR_PTR, at);
         let slots: i32 = get(code.cast(), abi::code::NLOCALSPLUS);
         frame_state::set_depth(frame, slots);
-        frame_state::set_mark(frame, 0);
-        put::<u8>(frame, f::OWNER, f::OWNED_BY_GENERATOR as u8);
+        frame_state::begin(frame, f::OWNED_BY_GENERATOR);
         frame
     }
 }
@@ -150,7 +151,7 @@ pub(super) unsafe fn retire(generator: Object) -> bool {
         if !is_bare {
             return false;
         }
-        let code: Object = get(base, g::FRAME + f::EXECUTABLE);
+        let code: Object = slots::code(base.offset(g::FRAME as isize));
         let Some(ResumeCell { spares, .. }) = cell_of_code(code) else {
             return false;
         };
@@ -177,7 +178,7 @@ pub unsafe fn free_ended(generator: Object) -> bool {
     // SAFETY: the caller's promise. The end of names runs no code of the program.
     unsafe {
         let state = states::state(generator.cast());
-        let code: Object = get(generator.cast(), g::FRAME + f::EXECUTABLE);
+        let code: Object = slots::code(generator.cast::<u8>().offset(g::FRAME as isize));
         state == g::STATE_CLEARED as i8 && Py_REFCNT(code) > 1 && retire(generator)
     }
 }
@@ -195,7 +196,7 @@ unsafe fn retire_waiting(generator: Object) -> bool {
         let base = generator.cast::<u8>();
         Py_DECREF(get(base, g::NAME));
         Py_DECREF(get(base, g::QUALNAME));
-        let code: Object = get(base, g::FRAME + f::EXECUTABLE);
+        let code: Object = slots::code(base.offset(g::FRAME as isize));
         // Code of the program may have run: it may have taken the room, or the cell.
         if !cell_of_code(code).is_some_and(|cell| cell.spares.keep(generator)) {
             PyObject_GC_Del(generator.cast());

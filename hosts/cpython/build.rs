@@ -1,0 +1,16 @@
+//! Says for which version of CPython the crate is compiled: the one that pyo3 builds for (`PYO3_PYTHON`, or its configuration).
+
+/// The newest minor version that `src/abi` has a module of.
+const NEWEST: u8 = 14;
+/// The oldest one.
+const OLDEST: u8 = 13;
+
+fn main() {
+    pyo3_build_config::use_pyo3_cfgs();
+    let config = pyo3_build_config::get();
+    let version = config.version();
+    assert!(
+        version.major == 3 && (OLDEST..=NEWEST).contains(&version.minor),
+        "Cladonia supports CPython 3.{OLDEST} to 3.{NEWEST}, this is {version}"
+    );
+}

@@ -1,0 +1,107 @@
+//! What the slots of a frame hold, and who owns it: here an owned object or null, be the frame the interpreter's or compiled code's.
+
+use super::layouts::frame;
+use crate::abi::{read, write};
+use pyo3_ffi::{Py_XDECREF, PyLong_FromLong, PyObject};
+
+/// A slot, as it lies in memory.
+pub type Word = *mut PyObject;
+
+/// Whether the position of an instruction that has raised, as a handler finds it on the stack, is an object.
+pub const POSITIONS_ARE_OBJECTS: bool = true;
+
+/// What a slot has that takes over a reference, or null.
+///
+/// # Safety
+/// `object` is an owned object or null.
+#[inline(always)]
+pub unsafe fn word(object: *mut PyObject) -> Word {
+    object
+}
+
+/// The object in a slot, borrowed; null if there is none.
+#[inline(always)]
+pub fn object(word: Word) -> *mut PyObject {
+    word
+}
+
+/// Drops what a slot owns.
+///
+/// # Safety
+/// The slot is not used any more.
+#[inline(always)]
+pub unsafe fn close(word: Word) {
+    // SAFETY: the caller's promise.
+    unsafe { Py_XDECREF(word) }
+}
+
+/// Puts the position of an instruction that has raised onto the stack of a frame, where the handler looks for it; null if there is no
+/// memory.
+pub fn position(units: i64) -> Word {
+    // SAFETY: a new object.
+    unsafe { PyLong_FromLong(units as _) }
+}
+
+/// The object in a slot of a frame, borrowed; null if there is none.
+///
+/// # Safety
+/// The frame has a slot at that place.
+#[inline(always)]
+pub unsafe fn get(frame: *const u8, place: i32) -> *mut PyObject {
+    // SAFETY: the caller's promise.
+    unsafe { object(read(frame, place)) }
+}
+
+/// Puts an owned object, or null, into a slot of a frame that is the interpreter's. What was there is overwritten.
+///
+/// # Safety
+/// The frame has a slot at that place.
+#[inline(always)]
+pub unsafe fn put(frame: *mut u8, place: i32, object: *mut PyObject) {
+    // SAFETY: the caller's promise.
+    unsafe { write(frame, place, word(object)) }
+}
+
+/// From here on the interpreter may use the first slots of a frame that was compiled code's.
+///
+/// # Safety
+/// The frame has so many slots, which hold objects or null.
+#[inline(always)]
+pub unsafe fn show(_frame: *mut u8, _slots: i32) {}
+
+/// From here on the first slots of a frame that was the interpreter's are compiled code's, which owns what they hold. False if there is no
+/// memory for that, or they hold what compiled code does not know; then nothing has changed.
+///
+/// # Safety
+/// As of [`show`].
+#[inline(always)]
+pub unsafe fn hide(_frame: *mut u8, _slots: i32) -> bool {
+    true
+}
+
+/// What stands between a frame of the interpreter's and one of compiled code's, for LIR: a function of a frame that does it for all slots that are in
+/// use, or none if there is nothing to do.
+pub const SHOW: Option<unsafe extern "C" fn(*mut u8)> = None;
+
+/// The same in the other direction.
+pub const HIDE: Option<unsafe extern "C" fn(*mut u8)> = None;
+
+/// The code object of a frame, which is not an entry frame.
+///
+/// # Safety
+/// `frame` is such a frame.
+#[inline(always)]
+pub unsafe fn code(frame: *const u8) -> *mut PyObject {
+    // SAFETY: the caller's promise.
+    unsafe { get(frame, frame::EXECUTABLE) }
+}
+
+/// The function of a frame.
+///
+/// # Safety
+/// As of [`code`].
+#[inline(always)]
+pub unsafe fn function(frame: *const u8) -> *mut PyObject {
+    // SAFETY: the caller's promise.
+    unsafe { get(frame, frame::FUNCOBJ) }
+}

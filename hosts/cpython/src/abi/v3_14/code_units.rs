@@ -1,0 +1,115 @@
+//! Code units that the runtime has the interpreter execute, and distances between those that it knows.
+
+use super::opcodes as oc;
+
+/// How many copies of a unit there are, to find one at a suitable distance.
+const COPIES: usize = 64;
+
+/// Code units outside any code object. The interpreter only looks at `instr_ptr`, so it executes them in whatever frame is
+/// pointed at them.
+#[repr(C, align(8))]
+struct Units([[u8; 2]; COPIES]);
+
+static RETURN_UNITS: Units = Units([[oc::RETURN_VALUE, 0]; COPIES]);
+static RERAISE_UNITS: Units = Units([[oc::RERAISE, 1]; COPIES]);
+
+/// A unit that returns the top of the stack.
+pub fn return_unit() -> *const u8 {
+    RETURN_UNITS.0[0].as_ptr()
+}
+
+/// Units that raise the exception on the stack again, the position of the raising instruction below it. Several, because a
+/// handler is looked up by the distance from the code object's start as a 32-bit number, which must not fall into that code.
+pub fn reraise_units() -> impl Iterator<Item = *const u8> {
+    RERAISE_UNITS.0.iter().map(|unit| unit.as_ptr())
+}
+
+/// What an instruction that a frame stands at does about returning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Returns {
+    /// It returns the top of the stack.
+    Top,
+    /// It returns a constant, and takes nothing from the stack; none does in this version.
+    #[allow(dead_code)]
+    Constant,
+    /// It does something else.
+    No,
+}
+
+/// Whether an instruction returns.
+///
+/// # Safety
+/// `at` points to one.
+pub unsafe fn returns(at: *const u8) -> Returns {
+    // SAFETY: the caller's promise.
+    match unsafe { at.read() } {
+        oc::RETURN_VALUE => Returns::Top,
+        _ => Returns::No,
+    }
+}
+
+/// What native execution of an instruction saves.
+#[derive(Clone, Copy, Debug)]
+pub struct Saving {
+    /// Where it is, in units.
+    pub at: u32,
+    /// Tenths of a nanosecond, each time.
+    pub tenths: i64,
+    /// The unit that it jumps back to, if it ends a loop.
+    pub loop_at: Option<u32>,
+}
+
+/// Whether an opcode is one that a function's traceable part begins with.
+pub fn is_start(opcode: u8) -> bool {
+    // The instrumented ones hide what they stand for.
+    let is_hidden = matches!(opcode, oc::INSTRUMENTED_LINE | oc::INSTRUMENTED_INSTRUCTION);
+    is_hidden || oc::general(opcode) == oc::RESUME
+}
+
+/// The instruction after the one that makes the generator, and how many variables of the closure are copied before it, if nothing
+/// else is done there.
+///
+/// # Safety
+/// `units` points to the first unit of a code object.
+pub unsafe fn generator_start(units: *const u8) -> Option<(*const u8, i32)> {
+    // SAFETY: the caller's promise. Instructions before the first that is traced are never replaced.
+    unsafe {
+        let (mut at, mut copied) = (units, 0);
+        if *at == oc::COPY_FREE_VARS {
+            copied = (*at.add(1)).into();
+            at = at.add(2);
+        }
+        (*at == oc::RETURN_GENERATOR).then(|| (at.add(2), copied))
+    }
+}
+
+/// Bytes from a `SEND`, with its cache and the `YIELD_VALUE` after it, to the `RESUME` at which a frame waits.
+pub const SEND_TO_RESUME: usize = 6;
+
+/// Bytes from `SEND` or `FOR_ITER`, with its cache, to the instruction that has the value.
+pub const WAIT_TO_NEXT: usize = 4;
+
+/// Where the interpreter goes on when a `SEND` has a result.
+///
+/// # Safety
+/// `send` points to one.
+pub unsafe fn after_send(send: *const u8) -> *const u8 {
+    // SAFETY: the caller's promise: an instruction with its operand.
+    unsafe { send.add(WAIT_TO_NEXT + 2 * send.add(1).read() as usize) }
+}
+
+/// Where the interpreter goes on when the iterator of a `FOR_ITER` is used up: behind `END_FOR` and `POP_ITER`.
+///
+/// # Safety
+/// `for_iter` points to one.
+pub unsafe fn after_loop(for_iter: *const u8) -> *const u8 {
+    // SAFETY: the caller's promise: an instruction with its operand.
+    unsafe { for_iter.add(WAIT_TO_NEXT + 2 * (for_iter.add(1).read() as usize + 2)) }
+}
+
+/// Units of a call with its cache: so far behind it the interpreter goes on when the callee has returned.
+pub const CALL_LENGTH: u16 = 1 + oc::CACHES[oc::CALL as usize] as u16;
+
+const _: () = assert!(WAIT_TO_NEXT == 2 + 2 * oc::CACHES[oc::SEND as usize] as usize);
+const _: () = assert!(WAIT_TO_NEXT == 2 + 2 * oc::CACHES[oc::FOR_ITER as usize] as usize);
+const _: () = assert!(SEND_TO_RESUME == WAIT_TO_NEXT + 2);

@@ -1,0 +1,104 @@
+//! Reference counts: a word of 32 bits, negative as a signed number for an immortal object, whose count never changes. The upper half of
+//! the 64 bits has flags of the object, all 0 for a new one.
+
+use super::layouts::object;
+use cladonia::lir::{Block, Builder, IntCond, Opcode, Value};
+use cladonia::ll::Width;
+use pyo3_ffi::PyObject;
+
+/// Whether the count whose low half this is never changes.
+#[inline(always)]
+pub fn is_immortal_count(low: i32) -> bool {
+    low < 0
+}
+
+/// Whether reference counting leaves the object alone for ever.
+///
+/// # Safety
+/// `object` is a live object.
+#[inline(always)]
+pub unsafe fn is_immortal(object: *mut PyObject) -> bool {
+    // SAFETY: as the caller says.
+    is_immortal_count(unsafe { crate::abi::read(object, object::REFCNT) })
+}
+
+/// LIR that takes a reference to an object, unless that is immortal; goes on in a new block.
+pub fn take(b: &mut Builder<'_>, object: Value) {
+    let count = b.load(Width::I32, object, object::REFCNT);
+    let immortal = b.icmp_imm(IntCond::Slt, count, 0);
+    let (bump, done) = (b.block(), b.block());
+    b.br(immortal, done, &[], bump, &[]);
+    b.switch_to(bump);
+    let one = b.iconst(1);
+    let more = b.op(Opcode::Iadd, &[count, one]);
+    b.store(Width::I32, object, object::REFCNT, more);
+    b.jump(done, &[]);
+    b.switch_to(done);
+}
+
+/// LIR that drops a reference to an object, unless that is immortal: goes on in `die` if it was the last one, else in `done`.
+pub fn drop(b: &mut Builder<'_>, object: Value, die: Block, done: Block) {
+    let count = b.load(Width::I32, object, object::REFCNT);
+    let immortal = b.icmp_imm(IntCond::Slt, count, 0);
+    let mortal = b.block();
+    b.br(immortal, done, &[], mortal, &[]);
+    b.switch_to(mortal);
+    let one = b.iconst(1);
+    let less = b.op(Opcode::Isub, &[count, one]);
+    b.store(Width::I32, object, object::REFCNT, less);
+    let dead = b.icmp_imm(IntCond::Eq, less, 0);
+    b.br(dead, die, &[], done, &[]);
+}
+
+/// LIR for whether a reference to an object is the only one.
+pub fn is_only(b: &mut Builder<'_>, object: Value) -> Value {
+    // An immortal object's count is large.
+    let count = b.load(Width::I64, object, object::REFCNT);
+    b.icmp_imm(IntCond::Eq, count, 1)
+}
+
+/// LIR that gives a new object its first reference.
+pub fn first(b: &mut Builder<'_>, object: Value) {
+    let one = b.iconst(1);
+    b.store(Width::I64, object, object::REFCNT, one);
+}
+
+/// Gives a new object its first reference.
+///
+/// # Safety
+/// Nobody else knows of the object.
+#[inline(always)]
+pub unsafe fn set_first(object: *mut PyObject) {
+    // SAFETY: the caller's promise.
+    unsafe { crate::abi::write(object, object::REFCNT, 1i64) }
+}
+
+/// Takes a reference to an object, also if it has none left.
+///
+/// # Safety
+/// `object` is one, which nobody has ended.
+pub unsafe fn take_again(object: *mut PyObject) {
+    // SAFETY: the caller's promise.
+    unsafe { change(object, 1) };
+}
+
+/// Drops a reference to an object, which does not end if it was the last one.
+///
+/// # Safety
+/// `object` is a live object.
+pub unsafe fn drop_only(object: *mut PyObject) {
+    // SAFETY: the caller's promise.
+    unsafe { change(object, -1) };
+}
+
+/// # Safety
+/// `object` is an object.
+unsafe fn change(object: *mut PyObject, by: i32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let count: i32 = crate::abi::read(object, object::REFCNT);
+        if !is_immortal_count(count) {
+            crate::abi::write(object, object::REFCNT, count + by);
+        }
+    }
+}

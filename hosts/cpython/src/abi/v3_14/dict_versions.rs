@@ -1,0 +1,25 @@
+//! What a dict notes when one of its values is replaced: who watches it hears of that, and nothing else.
+
+use super::layouts::dict;
+use cladonia::lir::{Builder, Value};
+
+/// Where a dict has the bits that say who watches it (i64), and which bits they are.
+pub const WATCHERS_AT: i32 = dict::WATCHER_TAG;
+/// The bits.
+pub const WATCHERS: i32 = dict::WATCHERS;
+
+/// What [`bump`] needs, which is nothing.
+///
+/// # Safety
+/// None here; in other versions the interpreter's lock is held and no exception is set.
+pub unsafe fn find() -> Option<u64> {
+    Some(0)
+}
+
+/// LIR that notes that a value was replaced: dicts have no versions.
+pub fn bump(_b: &mut Builder<'_>, _namespace: Value, _tag: Value, _counter: u64) {}
+
+/// Whether a dict may have changed from when it had the first of two words with watchers to when it had the second.
+pub fn is_later(before: u64, after: u64) -> bool {
+    after == before
+}

@@ -1,0 +1,49 @@
+//! CPython 3.14: all that is peculiar to it.
+//!
+//! The numbers are those of 64-bit little-endian builds with the GIL and without `Py_DEBUG`. They are the same in all patch
+//! versions, unless something here says otherwise. What has not changed since 3.13 is that version's file.
+
+#[path = "../v3_13/audit.rs"]
+pub mod audit;
+pub mod calls;
+pub mod code_units;
+pub mod counts;
+mod declared;
+pub mod dict_versions;
+#[path = "../v3_13/eval_breaker.rs"]
+pub mod eval_breaker;
+pub mod exports;
+pub mod feedback;
+pub mod frames;
+pub mod free_floats;
+#[path = "../v3_13/generators.rs"]
+pub mod generators;
+pub mod instructions;
+pub mod layouts;
+pub mod monitoring;
+mod opcodes;
+pub mod recursion;
+mod savings;
+pub mod slots;
+#[path = "../v3_13/tables.rs"]
+pub mod tables;
+#[cfg(test)]
+mod tests;
+pub mod tier2;
+
+pub use declared::declare;
+
+/// What the host is called.
+pub const NAME: &str = "CPython 3.14";
+
+/// The minor version of CPython 3 that this module describes.
+pub const MINOR: u32 = 14;
+
+/// The newest patch version with which all tests were run. A later one is used if the self-test passes.
+pub const NEWEST_TESTED: u32 = 8;
+
+/// Whether the collector does more when it learns of an object, or is to forget one, than to link it: it may count, for example.
+pub const COLLECTOR_COUNTS: bool = true;
+
+/// Where a function has what computes its annotations, if it has that.
+pub const ANNOTATE: Option<i32> = Some(layouts::function::ANNOTATE);

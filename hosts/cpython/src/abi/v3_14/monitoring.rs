@@ -1,0 +1,74 @@
+//! `sys.monitoring`: the numbers of its events, and where the interpreter keeps who listens to them.
+
+use super::layouts::{code, interp};
+use crate::abi;
+use pyo3_ffi::{PyInterpreterState, PyObject};
+
+/// The number of the event at the start of a function.
+pub const PY_START: i64 = 0;
+/// The number of the event of a `yield`, which no tool of ours is called for.
+pub const PY_YIELD: i64 = 3;
+/// The number of the event of a jump.
+pub const JUMP: i64 = 7;
+/// The number of the event where an iterator has ended without an exception for it.
+pub const STOP_ITERATION: i64 = 10;
+
+/// Tool ids from the highest that is nobody's by convention, then that of optimizers, then those of the others.
+pub const TOOL_IDS: [u8; 6] = [4, 5, 3, 2, 1, 0];
+
+/// `what_event` of a thread when there is none.
+pub const NO_EVENT: i32 = -1;
+
+/// Whether the interpreter forgets which instructions of a code object were to be traced one by one (`f_trace_opcodes`, by which
+/// `pdb.set_trace()` stops in its own line) when the first event gets a second tool, as `sys.settrace` is where we listen.
+pub const FORGETS_TRACED_INSTRUCTIONS: bool = true;
+
+/// Events of an interpreter that have a byte each, with a bit for each tool.
+const GLOBAL_EVENTS: usize = 16;
+/// Those of a code object.
+const LOCAL_EVENTS: usize = 11;
+
+/// Whether a tool, and none that has not asked for it, is noted for an event where the interpreter is thought to keep that: what
+/// [`tools_of`] reads is checked by it when the first events have been asked for.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn hears(interpreter: *mut PyInterpreterState, event: i64, tool: u8) -> bool {
+    // SAFETY: a byte of the interpreter's state.
+    let tools: u8 = unsafe { abi::read(interpreter, interp::MONITORS + event as i32) };
+    tools & 1 << tool != 0
+}
+
+/// The tools that are told of any event in the whole interpreter, a bit each.
+///
+/// # Safety
+/// The GIL is held.
+#[inline]
+pub unsafe fn tools_of(interpreter: *mut PyInterpreterState) -> u8 {
+    // SAFETY: the table is an array of bytes there.
+    union(unsafe {
+        let events = interpreter.cast::<u8>().offset(interp::MONITORS as isize);
+        std::slice::from_raw_parts(events, GLOBAL_EVENTS)
+    })
+}
+
+/// The tools that are told of any event of a code object, a bit each.
+///
+/// # Safety
+/// The GIL is held; `code` is a code object.
+#[inline]
+pub unsafe fn tools_of_code(code: *mut PyObject) -> u8 {
+    // SAFETY: the table, if there is one, is an array of bytes at the beginning of what is kept for instrumentation.
+    unsafe {
+        let local: *const u8 = abi::read(code, code::MONITORING);
+        match local.is_null() {
+            true => 0,
+            false => union(std::slice::from_raw_parts(local, LOCAL_EVENTS)),
+        }
+    }
+}
+
+/// Without an early end, a few wide instructions do.
+fn union(events: &[u8]) -> u8 {
+    events.iter().fold(0, |all, tools| all | tools)
+}

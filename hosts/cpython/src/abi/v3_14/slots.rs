@@ -1,0 +1,178 @@
+//! What the slots of a frame hold, and who owns it.
+//!
+//! To the interpreter a slot is a `_PyStackRef`: an object that the slot owns; one that it does not own, be that immortal or borrowed
+//! from another slot, with the lowest bit set; nothing, which is 1; or, with both low bits set, an int, which is where an instruction was
+//! that has raised. None and the bools are compared with the bit, so it is always set for what is immortal.
+//!
+//! While compiled code runs in a frame, its slots hold owned objects, or null: it [hides](hide) those of a frame that it takes over, and
+//! [shows](show) them before the interpreter, or whoever reads frames as it does, may use them. The collector and all that only read
+//! a slot's object find the same in both forms. Both may be done again.
+
+use super::frames;
+use super::layouts::{frame, object as o};
+use crate::abi::{read, write};
+use pyo3_ffi::{Py_DECREF, Py_INCREF, PyObject};
+
+/// A slot, as it lies in memory.
+pub type Word = u64;
+
+/// Nothing, to the interpreter.
+const NULL: Word = 1;
+/// The bit of what a slot does not own.
+const UNOWNED: Word = 1;
+/// The bits of an int.
+const INT: Word = 3;
+/// The bit of an object's flags that says that it is immortal: the same one.
+const IMMORTAL: Word = 1;
+/// Where an object has its flags (u16), in the upper half of the word with its count.
+const FLAGS: i32 = o::REFCNT + 6;
+
+/// Whether the position of an instruction that has raised, as a handler finds it on the stack, is an object.
+pub const POSITIONS_ARE_OBJECTS: bool = false;
+
+/// What a slot has that takes over a reference, or null.
+///
+/// # Safety
+/// `object` is an owned object or null.
+#[inline(always)]
+pub unsafe fn word(object: *mut PyObject) -> Word {
+    if object.is_null() {
+        return NULL;
+    }
+    // SAFETY: the caller's promise.
+    object as Word | Word::from(unsafe { read::<u16, _>(object, FLAGS) }) & IMMORTAL
+}
+
+/// The object in a slot, borrowed; null if there is none.
+#[inline(always)]
+pub fn object(word: Word) -> *mut PyObject {
+    if word & INT == INT {
+        return std::ptr::null_mut();
+    }
+    (word & !UNOWNED) as *mut PyObject
+}
+
+/// Drops what a slot owns.
+///
+/// # Safety
+/// The slot is not used any more.
+#[inline(always)]
+pub unsafe fn close(word: Word) {
+    if word != 0 && word & UNOWNED == 0 {
+        // SAFETY: the caller's promise: an owned object.
+        unsafe { Py_DECREF(word as *mut PyObject) }
+    }
+}
+
+/// The position of an instruction that has raised, as the stack of a frame has it where a handler looks for it.
+pub fn position(units: i64) -> Word {
+    (units as Word) << 2 | INT
+}
+
+/// The object in a slot of a frame, borrowed; null if there is none.
+///
+/// # Safety
+/// The frame has a slot at that place.
+#[inline(always)]
+pub unsafe fn get(frame: *const u8, place: i32) -> *mut PyObject {
+    // SAFETY: the caller's promise.
+    unsafe { object(read(frame, place)) }
+}
+
+/// Puts an owned object, or null, into a slot of a frame that is the interpreter's. What was there is overwritten.
+///
+/// # Safety
+/// The frame has a slot at that place.
+#[inline(always)]
+pub unsafe fn put(frame: *mut u8, place: i32, object: *mut PyObject) {
+    // SAFETY: the caller's promise.
+    unsafe { write(frame, place, word(object)) }
+}
+
+/// The first slots of a frame.
+unsafe fn first(frame: *mut u8, slots: i32) -> &'static mut [Word] {
+    // SAFETY: the caller's promise: a frame with so many slots, which nobody else reads or writes while the slice is used.
+    unsafe {
+        let first = frame.byte_offset(frame::LOCALSPLUS as isize).cast::<Word>();
+        std::slice::from_raw_parts_mut(first, slots.max(0) as usize)
+    }
+}
+
+/// From here on the interpreter may use the first slots of a frame that was compiled code's.
+///
+/// # Safety
+/// The frame has so many slots, which hold objects or null.
+#[inline]
+pub unsafe fn show(frame: *mut u8, slots: i32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        for slot in first(frame, slots) {
+            if *slot & UNOWNED == 0 {
+                *slot = word(*slot as *mut PyObject);
+            }
+        }
+    }
+}
+
+/// From here on the first slots of a frame that was the interpreter's are compiled code's, which owns what they hold. False if they hold
+/// what compiled code does not know; then nothing has changed.
+///
+/// # Safety
+/// As of [`show`].
+#[inline]
+pub unsafe fn hide(frame: *mut u8, slots: i32) -> bool {
+    // SAFETY: the caller's promise; what is borrowed is alive, since it is in its slot.
+    unsafe {
+        let slots = first(frame, slots);
+        if slots.iter().any(|slot| slot & INT == INT) {
+            return false;
+        }
+        for slot in slots {
+            if *slot & UNOWNED != 0 {
+                *slot &= !UNOWNED;
+                if *slot != 0 {
+                    Py_INCREF(*slot as *mut PyObject);
+                }
+            }
+        }
+        true
+    }
+}
+
+unsafe extern "C" fn show_all(frame: *mut u8) {
+    // SAFETY: called by LIR for a frame that says how many slots are in use.
+    unsafe { show(frame, frames::depth(frame)) };
+}
+
+unsafe extern "C" fn hide_all(frame: *mut u8) {
+    // SAFETY: the same. A frame that stands where compiled code may go on holds nothing else than objects.
+    let hidden = unsafe { hide(frame, frames::depth(frame)) };
+    debug_assert!(hidden, "a position on the stack of a frame that goes on");
+}
+
+/// What stands between a frame of the interpreter's and one of compiled code's, for LIR: a function of a frame that does it for all slots that are in
+/// use, or none if there is nothing to do.
+pub const SHOW: Option<unsafe extern "C" fn(*mut u8)> = Some(show_all);
+
+/// The same in the other direction.
+pub const HIDE: Option<unsafe extern "C" fn(*mut u8)> = Some(hide_all);
+
+/// The code object of a frame, which is not an entry frame.
+///
+/// # Safety
+/// `frame` is such a frame.
+#[inline(always)]
+pub unsafe fn code(frame: *const u8) -> *mut PyObject {
+    // SAFETY: the caller's promise.
+    unsafe { get(frame, frame::EXECUTABLE) }
+}
+
+/// The function of a frame.
+///
+/// # Safety
+/// As of [`code`].
+#[inline(always)]
+pub unsafe fn function(frame: *const u8) -> *mut PyObject {
+    // SAFETY: the caller's promise.
+    unsafe { get(frame, frame::FUNCOBJ) }
+}

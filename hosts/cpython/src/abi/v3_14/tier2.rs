@@ -1,0 +1,16 @@
+//! The interpreter's own experimental compiler of traces (`--enable-experimental-jit`, `PYTHON_JIT=1`).
+//!
+//! It executes code behind the back of code objects, and keeps what it knows of a thread in its state.
+
+use super::layouts::interp;
+use crate::abi::read;
+use pyo3_ffi::PyInterpreterState_Main;
+
+/// Whether it is on. Distributions build it, but have it off unless they are asked.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn is_on() -> bool {
+    // SAFETY: a byte of the interpreter's state.
+    unsafe { read::<u8, _>(PyInterpreterState_Main(), interp::JIT) != 0 }
+}
