@@ -285,7 +285,10 @@ fn callees_are_known_by_what_they_are() {
             callee(get(scope, "gen")),
             Callee::Function { kin: None, .. }
         ));
-        assert_eq!((params.positional, params.names), (2, vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(
+            (params.positional, params.names),
+            (2, vec!["a".to_owned(), "b".to_owned()])
+        );
         assert_eq!(
             params
                 .defaults
