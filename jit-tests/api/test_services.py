@@ -22,7 +22,7 @@ HOT = """\
 
 
 class Configuration(InFolder):
-    SHOW = "import os; print({k: v for k, v in os.environ.items() if k.startswith('CLADONIA_') and k not in ('CLADONIA_CACHE', 'CLADONIA_ON')})"
+    SHOW = "import os; print({k: v for k, v in os.environ.items() if k.startswith('CLADONIA_') and k not in ('CLADONIA_CACHE', 'CLADONIA_ON', 'CLADONIA_EXPERIMENTAL')})"
 
     def test_pyproject_gives_options_where_nothing_else_does(self):
         self.write("pyproject.toml", """\

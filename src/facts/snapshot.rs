@@ -209,8 +209,10 @@ impl Answer {
             | Answer::Both(..)
             | Answer::Field(..)
             | Answer::Operator(..) => return Vec::new(),
-            Answer::Callee(object, Callee::Function { params, .. }) => {
-                return [*object].into_iter().chain(params.objects()).collect();
+            Answer::Callee(object, Callee::Function { params, kin, .. }) => {
+                let code = kin.iter().filter_map(|kin| kin.code);
+                let others = params.objects().into_iter().chain(code);
+                return [*object].into_iter().chain(others).collect();
             }
             Answer::Callee(object, Callee::Class { init, .. }) => (*object, init.as_slice()),
             Answer::Callee(object, _) | Answer::NativeCall(object, ..) => (*object, &[]),

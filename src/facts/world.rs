@@ -683,3 +683,67 @@ pub trait World {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Argument::{Given, NamedRest};
+    use super::Parameters;
+
+    /// `def f(a, b, *, k)`.
+    fn three() -> Parameters {
+        Parameters {
+            names: vec!["a".to_owned(), "b".to_owned()],
+            keywords: vec![("k".to_owned(), None)],
+            ..Parameters::positional(2)
+        }
+    }
+
+    #[test]
+    fn arguments_go_to_the_parameters_of_their_names() {
+        let f = three();
+        let (first, second, third) = (Given(0), Given(1), Given(2));
+        let in_order = Some(vec![first.clone(), second.clone(), third.clone()]);
+        assert_eq!(f.bind(3, &["k"]), in_order);
+        assert_eq!(f.bind(3, &["b", "k"]), in_order);
+        assert_eq!(
+            f.bind(3, &["k", "b", "a"]),
+            Some(vec![third, second, first])
+        );
+    }
+
+    #[test]
+    fn a_call_that_raises_is_not_bound() {
+        let f = three();
+        for (given, names) in [
+            (2, &[][..]),
+            (3, &[]),
+            (2, &["k"]),
+            (3, &["a", "k"]),
+            (4, &["b", "b", "k"]),
+            (3, &["c", "k"]),
+            (4, &["k"]),
+            (0, &["k"]),
+        ] {
+            assert_eq!(f.bind(given, names), None, "{given} {names:?}");
+        }
+        assert_eq!(Parameters::positional(1).bind(1, &["a"]), None);
+    }
+
+    #[test]
+    fn what_may_not_be_named_is_collected_under_its_name() {
+        let f = Parameters {
+            positional_only: 1,
+            has_named_rest: true,
+            ..three()
+        };
+        let bound = f.bind(5, &["k", "a", "c"]);
+        let collected = NamedRest(vec![3, 4]);
+        assert_eq!(bound, Some(vec![Given(0), Given(1), Given(2), collected]));
+        assert_eq!(f.bind(3, &["a", "b", "k"]), None);
+        let none = NamedRest(Vec::new());
+        assert_eq!(
+            f.bind(3, &["k"]),
+            Some(vec![Given(0), Given(1), Given(2), none])
+        );
+    }
+}
