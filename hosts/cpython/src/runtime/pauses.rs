@@ -16,7 +16,7 @@ pub const FEW_TURNS: u64 = 12_000;
 /// Events that are counted after a pause, to see how often there are any.
 const AGAIN: u64 = 64;
 /// The longest pause. What seems not to pay may be called with larger data later, or meet other classes.
-const LONGEST: u64 = 5_000_000_000;
+const LONGEST: u64 = 60_000_000_000;
 /// What is counted of one kind of event at one place.
 #[derive(Clone, Copy, Default)]
 pub struct Counter {
