@@ -20,6 +20,12 @@ class Pytest(InFolder):
         named = [] if is_found else ["-p", "cladonia._pytest_plugin"]
         return child("-m", "pytest", *named, "-q", "-p", "no:cacheprovider", *words, cwd=self.folder)
 
+    def test_pytest_says_no_more_where_the_jit_is_on(self):
+        self.write("test_one.py", "def test_one():\n    assert 1\n")
+        said = child("-m", "cladonia", "-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=self.folder)
+        self.assertIn("1 passed in", said.stdout)
+        self.assertNotIn("warning", said.stdout)
+
     SUITE = """\
         import time
         def test_slow():

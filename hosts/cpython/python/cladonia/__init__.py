@@ -7,6 +7,8 @@ Nothing here is needed for a program to be right: on a Python that Cladonia can'
 `available()` says why. Importing this package is cheap; the native module is loaded by the first call that needs it.
 
 `cladonia.Type` is what the compiler knows of values, sets of them with their algebra; it works without the JIT, too.
+
+pytest finds a plugin here, and this package imported before it where the JIT is on from the start: PYTEST_DONT_REWRITE its assertions.
 """
 
 from __future__ import annotations
