@@ -2,7 +2,8 @@
 //!
 //! Safety: the contract of [`super`].
 
-use crate::abi::{dict, dict_keys as keys, long, unicode};
+use super::numbers::small_int;
+use crate::abi::{dict, dict_keys as keys, unicode};
 use crate::capi::{Obj, field};
 use pyo3_ffi::*;
 use std::ptr;
@@ -97,24 +98,6 @@ unsafe fn hash_of(key: Obj) -> Option<Py_hash_t> {
         }
         let value = small_int(key)?;
         Some(if value == -1 { -2 } else { value })
-    }
-}
-
-/// The value of an exact int of one digit at most.
-#[inline]
-unsafe fn small_int(object: Obj) -> Option<Py_hash_t> {
-    // SAFETY: the caller's: a live object; an exact int has its fields.
-    unsafe {
-        if PyLong_CheckExact(object) == 0 {
-            return None;
-        }
-        let tag: u64 = field(object, long::TAG);
-        if tag >> long::NON_SIZE_BITS > 1 {
-            return None;
-        }
-        let digit: u32 = field(object, long::DIGITS);
-        let sign = 1 - (tag & long::SIGN_MASK as u64) as Py_hash_t;
-        Some(sign * digit as Py_hash_t)
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Safety: the contract of [`super`].
 
-use crate::capi::Obj;
+use crate::abi::long;
+use crate::capi::{Obj, field};
 use pyo3_ffi::*;
 
 /// C's `pow`. The operation raises, and the caller must leave, where the result is not finite though both operands
@@ -81,5 +82,26 @@ unsafe fn retry(make: impl Fn() -> Obj) -> Obj {
             Py_FatalError(c"cladonia: no memory to box a number".as_ptr());
         }
         object
+    }
+}
+
+/// The value of an exact int of one digit at most.
+///
+/// # Safety
+/// The lock is held; a live object.
+#[inline]
+pub(super) unsafe fn small_int(object: Obj) -> Option<Py_hash_t> {
+    // SAFETY: the caller's: a live object; an exact int has its fields.
+    unsafe {
+        if PyLong_CheckExact(object) == 0 {
+            return None;
+        }
+        let tag: u64 = field(object, long::TAG);
+        if tag >> long::NON_SIZE_BITS > 1 {
+            return None;
+        }
+        let digit: u32 = field(object, long::DIGITS);
+        let sign = 1 - (tag & long::SIGN_MASK as u64) as Py_hash_t;
+        Some(sign * digit as Py_hash_t)
     }
 }

@@ -3,6 +3,7 @@
 //! Safety: the contract of [`super`].
 
 use super::dictionaries::look_up;
+use super::numbers::small_int;
 use super::unpack::items_of;
 use crate::abi::instructions::binary_function;
 use crate::abi::long;
@@ -140,16 +141,7 @@ pub unsafe extern "C" fn get_item(a: Obj, key: Obj) -> Obj {
 unsafe fn byte_at(bytes: Obj, key: Obj) -> Option<u8> {
     // SAFETY: the caller's: a live bytes object and a live key; the index is inside.
     unsafe {
-        if PyLong_CheckExact(key) == 0 {
-            return None;
-        }
-        let tag: u64 = field(key, long::TAG);
-        if tag >> long::NON_SIZE_BITS > 1 {
-            return None;
-        }
-        let digit: u32 = field(key, long::DIGITS);
-        let sign = 1 - (tag & long::SIGN_MASK as u64) as isize;
-        let mut index = sign * digit as isize;
+        let mut index = small_int(key)?;
         if index < 0 {
             index += Py_SIZE(bytes);
         }

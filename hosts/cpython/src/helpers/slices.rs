@@ -5,6 +5,7 @@
 //!
 //! Safety: the contract of [`super`].
 
+use super::numbers::small_int;
 use crate::abi;
 use crate::capi::{Obj, field, set_field};
 use crate::intrinsics::{free_leaf, is_leaf};
@@ -395,14 +396,11 @@ unsafe fn word(bound: Obj) -> Option<Option<Py_ssize_t>> {
         if bound == Py_None() {
             return Some(None);
         }
+        if let Some(value) = small_int(bound) {
+            return Some(Some(value));
+        }
         if PyLong_CheckExact(bound) == 0 {
             return None;
-        }
-        let tag: usize = field(bound, abi::long::TAG);
-        if tag >> abi::long::NON_SIZE_BITS <= 1 {
-            let digit: u32 = field(bound, abi::long::DIGITS);
-            let sign = 1 - (tag as i32 & abi::long::SIGN_MASK) as isize;
-            return Some(Some(sign * digit as isize));
         }
         let mut overflow = 0;
         let value = PyLong_AsLongLongAndOverflow(bound, &mut overflow) as Py_ssize_t;

@@ -66,15 +66,8 @@ impl CPythonWorld<'_> {
             if Py_TYPE(object) != &raw mut PyFunction_Type {
                 return None;
             }
-            let parts = [
-                abi::function::CODE,
-                abi::function::GLOBALS,
-                abi::function::BUILTINS,
-            ];
-            let parts = parts.map(|part| field(object, part));
+            let parts @ [_, globals, builtins] = parts_of(object);
             let mut code = (self.known.inlinee)(object, parts)?;
-            let globals: Obj = field(object, abi::function::GLOBALS);
-            let builtins: Obj = field(object, abi::function::BUILTINS);
             if (globals, builtins) != (self.globals, self.builtins) {
                 code.globals = globals as u64;
                 let mut others = self.known.others.borrow_mut();
@@ -131,12 +124,7 @@ impl CPythonWorld<'_> {
     unsafe fn function(&self, handle: ObjectHandle, object: Obj) -> Option<Callee> {
         // SAFETY: the caller's: a live function.
         unsafe {
-            let parts = [
-                abi::function::CODE,
-                abi::function::GLOBALS,
-                abi::function::BUILTINS,
-            ];
-            let parts @ [code, globals, builtins]: [Obj; 3] = parts.map(|part| field(object, part));
+            let parts @ [code, globals, builtins] = parts_of(object);
             let (params, mut assumptions) = self.parameters(object, code)?;
             assumptions.insert(0, Assumption::FunctionUnchanged(handle));
             let is_own = (globals, builtins) == (self.globals, self.builtins);
@@ -249,6 +237,17 @@ fn empty_tuple() -> Option<ObjectHandle> {
         Py_DECREF(tuple);
         handle
     }
+}
+
+/// A function's code, globals and builtins.
+unsafe fn parts_of(function: Obj) -> [Obj; 3] {
+    let parts = [
+        abi::function::CODE,
+        abi::function::GLOBALS,
+        abi::function::BUILTINS,
+    ];
+    // SAFETY: the caller's: a live function.
+    parts.map(|part| unsafe { field(function, part) })
 }
 
 /// Whether a code object keeps another alive: it is the same, or one of its constants, or one of theirs.
