@@ -67,6 +67,29 @@ class Choosing(InFolder):
     print(until(lambda: cladonia.is_compiled(loop), lambda: loop(100_000, {}, None)))""")
         self.assertEqual(ended.stdout, "True\n", ended.stderr)
 
+    def test_interpreted_code_resumes_generators_natively(self):
+        # Each caller is too seldom called to be compiled; the interpreter's own loops and `yield from` would not look for the unit.
+        ended = program("""
+    def heavy(n):
+        total = 0
+        for i in range(n):
+            for j in range(30):
+                total = total * 3 + i * j & 0xffff
+            yield total
+    def delegating(n):
+        yield from heavy(n)
+    callers = []
+    for _ in range(50):
+        names = {"heavy": heavy}
+        exec("def caller(n):\\n s = 0\\n for x in heavy(n):\\n  s += x\\n return s", names)
+        callers.append(names["caller"])
+    entries = lambda name: sum(unit["entries"] for f in cladonia.functions() if f["name"] == name for unit in f["units"])
+    expected = sum(heavy(8))
+    loops = lambda: [caller(8) for caller in callers] == [expected] * 50 or sys.exit("a wrong sum")
+    print(until(lambda: entries("heavy") > 1000, loops))
+    print(until(lambda: entries("delegating") > 100, lambda: [sum(delegating(8)) for _ in range(50)]))""")
+        self.assertEqual(ended.stdout, "True\nTrue\n", ended.stderr)
+
     def test_only_what_is_met_running_is_listened_to(self):
         ended = program("""
     def once():

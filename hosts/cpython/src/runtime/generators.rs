@@ -13,6 +13,7 @@
 //! | here | units: made, published, withdrawn |
 //! | `expressions` | functions of generator expressions |
 //! | `chain` | generators that wait for each other |
+//! | `consumers` | interpreted code that resumes generators |
 //! | `forward` | loops that hand on what another generator yields |
 //! | `frames` | LIR to resume, suspend and end a frame |
 //! | `make` | generators made and freed |
@@ -24,6 +25,7 @@
 //! could not be read while the frame's greenlet is suspended: its part of that stack is elsewhere then.
 
 mod chain;
+mod consumers;
 mod expressions;
 mod forward;
 mod frames;
@@ -31,6 +33,7 @@ mod make;
 pub mod slots;
 
 pub use chain::{announce, announcement};
+pub use consumers::lead_consumer;
 pub use expressions::make_functions;
 pub use forward::Forward;
 pub use frames::{enter, leave, suspend};
@@ -361,6 +364,7 @@ pub unsafe fn compile(gil: Gil, func: Object, live: &[Type]) -> Result<(), Refus
         state.cell.entry.set((*unit).entry() as usize);
         state.cell.pending.set((*unit).checked.pending.as_ptr());
         publish(code, Some(&state.cell));
+        gil.runtime().listening.hear_starts(gil, code);
         Ok(())
     }
 }

@@ -157,6 +157,16 @@ impl Listening {
         }
     }
 
+    /// Hear of interpreted starts of a generator's code that has a unit: each shows a consumer that does not
+    /// [find the unit](super::generators::lead_consumer).
+    pub fn hear_starts(&self, gil: Gil, code: Object) {
+        if self.is_sampled.get()
+            && let Some(state) = gil.runtime().state(code)
+        {
+            hear(gil, &state);
+        }
+    }
+
     /// Listen to code again soon, which was not worth it.
     pub fn want(&self, state: &CodeState) {
         if self.is_sampled.get() {

@@ -8,6 +8,7 @@ use super::capi::*;
 use super::compiling::{self, Refusal};
 use super::frames;
 use super::function_state::state_of;
+use super::generators;
 use super::sampling::Locals;
 use super::units::{Kind, UnitRef, UnitState};
 use super::worth::{self, Verdict};
@@ -341,6 +342,9 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
         let state = state_of(gil, code);
         if runtime.listening.is_sampled() && !state.is_heard.get() {
             runtime.listening.keep_time(gil);
+            return none();
+        }
+        if state.shape.is_generator() && generators::lead_consumer(gil, &state, frame) {
             return none();
         }
         let verdict = worth::of_call(gil, &state);

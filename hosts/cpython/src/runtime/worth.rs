@@ -207,6 +207,31 @@ pub unsafe fn of_native_call(gil: Gil, state: &CodeState) -> bool {
     state.pays.get()
 }
 
+/// Whether a generator's code is to be compiled that has delegated once more to a generator with a unit, which the interpreter
+/// therefore runs: it would save what that unit saves, too.
+///
+/// # Safety
+/// The code objects are alive.
+pub unsafe fn of_delegation(gil: Gil, state: &CodeState, inner: &CodeState) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if of_native_call(gil, state) || !gil.runtime().options.get().weighs {
+            return state.pays.get();
+        }
+        let starts = state.fallbacks.get();
+        if starts < FIRST_FALLBACKS || !starts.is_power_of_two() || state.refused.get().is_some() {
+            return false;
+        }
+        let of_inner = Profile::of(&inner.shape).saved(inner, 0) / inner.calls.get().max(1) as i64;
+        let of_outer = Profile::of(&state.shape);
+        let saved = of_outer.saved(state, 0) + of_inner.max(0).saturating_mul(starts as i64);
+        if saved as f64 >= of_outer.cost(gil) as f64 * PAYS {
+            state.set_pays(gil);
+        }
+        state.pays.get()
+    }
+}
+
 /// Whether a callee of a code object that is being compiled is worth compiling with it.
 ///
 /// # Safety

@@ -107,6 +107,57 @@ pub unsafe fn after_loop(for_iter: *const u8) -> *const u8 {
     unsafe { for_iter.add(WAIT_TO_NEXT + 2 * (for_iter.add(1).read() as usize + 2)) }
 }
 
+/// The instruction by which an interpreted frame has resumed a generator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Consumer {
+    /// A `for` loop.
+    Loop,
+    /// `yield from` or `await`.
+    Delegation,
+    /// A call, or an instruction that is instrumented for another tool.
+    Other,
+}
+
+/// Returns the kind of the instruction that an interpreted frame stands at while a generator that it has resumed runs.
+///
+/// # Safety
+/// `at` points to an instruction.
+pub unsafe fn consumer(at: *const u8) -> Consumer {
+    // SAFETY: the caller's promise.
+    match unsafe { at.read() } {
+        oc::FOR_ITER | oc::FOR_ITER_GEN => Consumer::Loop,
+        oc::SEND | oc::SEND_GEN => Consumer::Delegation,
+        _ => Consumer::Other,
+    }
+}
+
+/// A counter that the interpreter neither counts down nor acts on.
+const NEVER: u16 = u16::MAX;
+
+/// Makes a `for` loop that is specialised for generators call `tp_iternext` from now on: the specialised form continues a
+/// generator's frame in the interpreter without a look at that slot. It is not specialised again.
+///
+/// # Safety
+/// `at` points to an instruction with its cache, in the code of an interpreted frame; the interpreter's lock is held.
+pub unsafe fn generalise_loop(at: *mut u8) {
+    // SAFETY: the caller's promise. Both forms have the same cache, which begins with the counter.
+    unsafe {
+        if at.read() == oc::FOR_ITER_GEN {
+            at.add(2).cast::<u16>().write(NEVER);
+            at.write(oc::FOR_ITER);
+        }
+    }
+}
+
+/// Whether a `for` loop was specialised for generators, before it was [generalised](generalise_loop).
+///
+/// # Safety
+/// `unit` points to an instruction with its cache.
+pub unsafe fn is_generalised_loop(unit: *const u16) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { unit.cast::<u8>().read() == oc::FOR_ITER && unit.add(1).read() == NEVER }
+}
+
 /// Units of a call with its cache: so far behind it the interpreter goes on when the callee has returned.
 pub const CALL_LENGTH: u16 = 1 + oc::CACHES[oc::CALL as usize] as u16;
 

@@ -41,6 +41,9 @@ pub unsafe fn observed(unit: *const u16, general: u8) -> Observed {
     // SAFETY: as the caller says; the caches read are those of the opcodes.
     unsafe {
         let opcode = opcode_at(unit);
+        if general == oc::FOR_ITER && super::code_units::is_generalised_loop(unit) {
+            return Observed::Types(vec![Type::GEN]);
+        }
         if opcode == general || oc::general(opcode) != general {
             return Observed::Nothing;
         }
