@@ -1,53 +1,84 @@
-//! Blocks of the interpreter's data stack, for native frames that the topmost block has no room for.
+//! Blocks of the interpreter's data stack: those that were left are kept for the next frames that need one.
 //!
-//! The interpreter frees a block with the first frame in it. Native frames are larger than its own, so fewer calls fill one, and a
-//! recursion that goes up and down past the end of a block would map, fault in and unmap memory each time. So blocks that native frames
-//! leave are kept for the next that need one. They are the interpreter's in all other ways: from its arenas, linked as it links them, and
-//! freed by it where it pops the frame.
+//! The interpreter maps a block when the topmost one has no room for a frame, and unmaps it with the first frame in it. A recursion
+//! that goes up and down past the end of a block therefore maps, faults in and unmaps memory each time; native frames are larger
+//! than the interpreter's own, so fewer calls fill a block. All frames get blocks from the allocator of arenas, so that is where
+//! blocks of the usual size are kept: by an allocator in front of the interpreter's.
 
-use super::Gil;
 use super::abi::{chunk as c, thread as t};
 use super::capi::*;
-use pyo3_ffi::{PyObject_GetArenaAllocator, PyObjectArenaAllocator};
-use std::cell::Cell;
+use pyo3_ffi::{PyObject_GetArenaAllocator, PyObject_SetArenaAllocator, PyObjectArenaAllocator};
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The most blocks that are kept: what the usual recursion limit can fill.
+/// The most blocks that are kept: enough for the usual recursion limit.
 const MOST_SPARE: usize = 16;
 
-/// Blocks that native frames have left, all of the usual size.
-pub struct Spares {
-    blocks: [Cell<*mut u8>; MOST_SPARE],
-    /// How many of the places are taken: the first ones.
-    count: Cell<usize>,
+/// The size of almost all blocks, in bytes; no arena of objects has it.
+const USUAL_SIZE: usize = c::USUAL_SIZE as usize;
+
+/// Blocks of the usual size that nothing uses. Interpreters with a lock of their own share them, hence the atomics.
+static SPARES: [AtomicPtr<c_void>; MOST_SPARE] =
+    [const { AtomicPtr::new(ptr::null_mut()) }; MOST_SPARE];
+
+/// The allocator of arenas behind ours.
+static BEHIND: OnceLock<Behind> = OnceLock::new();
+
+struct Behind(PyObjectArenaAllocator);
+
+// SAFETY: two functions and their context, which the interpreter itself calls on any thread.
+unsafe impl Send for Behind {}
+// SAFETY: as above.
+unsafe impl Sync for Behind {}
+
+/// Keep blocks from now on, those that the interpreter's own frames leave as well.
+///
+/// # Safety
+/// Called with the GIL.
+pub unsafe fn keep_blocks() {
+    BEHIND.get_or_init(|| {
+        let behind = arenas();
+        let mut ours = PyObjectArenaAllocator {
+            ctx: ptr::null_mut(),
+            alloc: Some(allocate),
+            free: Some(free),
+        };
+        // SAFETY: the caller's promise; all that ours frees was allocated by the one behind it.
+        unsafe { PyObject_SetArenaAllocator(&raw mut ours) };
+        Behind(behind)
+    });
 }
 
-impl Spares {
-    /// None yet.
-    pub const fn new() -> Spares {
-        Spares {
-            blocks: [const { Cell::new(std::ptr::null_mut()) }; MOST_SPARE],
-            count: Cell::new(0),
+extern "C" fn allocate(_: *mut c_void, size: usize) -> *mut c_void {
+    if size == USUAL_SIZE {
+        for spare in &SPARES {
+            if spare.load(Ordering::Relaxed).is_null() {
+                continue;
+            }
+            let block = spare.swap(ptr::null_mut(), Ordering::Acquire);
+            if !block.is_null() {
+                return block;
+            }
         }
     }
+    let Behind(arenas) = BEHIND.wait();
+    (arenas.alloc.expect("the interpreter has arenas"))(arenas.ctx, size)
+}
 
-    /// The block that was kept last, if there is one.
-    fn take(&self) -> Option<*mut u8> {
-        let last = self.count.get().checked_sub(1)?;
-        let block = self.blocks.get(last)?.get();
-        self.count.set(last);
-        Some(block)
+extern "C" fn free(_: *mut c_void, block: *mut c_void, size: usize) {
+    if size == USUAL_SIZE {
+        for spare in &SPARES {
+            let (none, kept) = (ptr::null_mut(), block);
+            let order = (Ordering::Release, Ordering::Relaxed);
+            if spare.compare_exchange(none, kept, order.0, order.1).is_ok() {
+                return;
+            }
+        }
     }
-
-    /// Keep a block; false if there is no room.
-    fn keep(&self, block: *mut u8) -> bool {
-        let count = self.count.get();
-        let Some(place) = self.blocks.get(count) else {
-            return false;
-        };
-        place.set(block);
-        self.count.set(count + 1);
-        true
-    }
+    let Behind(arenas) = BEHIND.wait();
+    (arenas.free.expect("the interpreter has arenas"))(arenas.ctx, block, size);
 }
 
 /// Room for a frame of so many words in a new block, or null if there is no memory; the caller fills it before anything looks at it.
@@ -55,18 +86,17 @@ impl Spares {
 /// # Safety
 /// Called on the current thread, with its GIL.
 pub unsafe extern "C" fn push(ts: Thread, words: usize) -> Frame {
-    // SAFETY: compiled code runs with the interpreter's lock held.
-    let gil = unsafe { Gil::held() };
     // As the interpreter leaves room: so a block that is new has place for a call from this frame too.
     let needed = c::DATA as usize + 8 * (words + 1000);
-    let mut size = c::USUAL_SIZE as usize;
+    let mut size = USUAL_SIZE;
     while size < needed {
         size *= 2;
     }
-    let spare = (size == c::USUAL_SIZE as usize).then(|| gil.runtime().spare_chunks.take());
     // SAFETY: the thread's block is the topmost one, or null in a thread without any; the new one has the size that it says.
     unsafe {
-        let chunk = spare.flatten().unwrap_or_else(|| allocate(size));
+        let arenas = arenas();
+        let alloc = arenas.alloc.expect("the interpreter has arenas");
+        let chunk: *mut u8 = alloc(arenas.ctx, size).cast();
         if chunk.is_null() {
             return chunk;
         }
@@ -95,8 +125,6 @@ pub unsafe extern "C" fn push(ts: Thread, words: usize) -> Frame {
 /// # Safety
 /// Called on the current thread, with its GIL; there is a block below.
 pub unsafe extern "C" fn pop(ts: Thread) {
-    // SAFETY: compiled code runs with the interpreter's lock held.
-    let gil = unsafe { Gil::held() };
     // SAFETY: the caller's promise; nothing stands in the block any more.
     unsafe {
         let chunk: *mut u8 = get(ts, t::DATASTACK_CHUNK);
@@ -110,18 +138,9 @@ pub unsafe extern "C" fn pop(ts: Thread) {
             below.add(c::DATA as usize + 8 * taken),
         );
         let size: usize = get(chunk, c::SIZE);
-        let is_kept = size == c::USUAL_SIZE as usize && gil.runtime().spare_chunks.keep(chunk);
-        if !is_kept {
-            let arenas = arenas();
-            (arenas.free.expect("the interpreter has arenas"))(arenas.ctx, chunk.cast(), size);
-        }
+        let arenas = arenas();
+        (arenas.free.expect("the interpreter has arenas"))(arenas.ctx, chunk.cast(), size);
     }
-}
-
-/// Memory for a block from where the interpreter, which may free it, has its own.
-fn allocate(size: usize) -> *mut u8 {
-    let arenas = arenas();
-    (arenas.alloc.expect("the interpreter has arenas"))(arenas.ctx, size).cast()
 }
 
 fn arenas() -> PyObjectArenaAllocator {

@@ -3,7 +3,7 @@
 
 use super::capi::Object;
 use super::compiler::Front;
-use super::{Gil, api, closed, exits, frames, generators};
+use super::{Gil, api, chunks, closed, exits, frames, generators};
 use crate::world::{CPythonWorld, Known};
 use crate::{abi, decode, feedback, helpers, intrinsics, objects};
 use cladonia::bytecode::Code;
@@ -40,6 +40,7 @@ pub unsafe fn start(gil: Gil, not_compiled: Object) -> Result<(), String> {
         }
         objects::tracking::find()?;
         generators::start()?;
+        chunks::keep_blocks();
         let original = api::pristine_vectorcall().ok_or("no function can be made")?;
         helpers::ORIGINAL_VECTORCALL.store(original as usize, Ordering::Relaxed);
         intrinsics::look_around();

@@ -175,8 +175,6 @@ pub struct Runtime {
     pub retired: RefCell<Vec<units::UnitRef>>,
     /// Frames of closed units that are leaving, the innermost first.
     pub recorded: RefCell<Vec<rebuilt::Rebuilt>>,
-    /// Blocks of the data stack that native frames have left.
-    pub spare_chunks: chunks::Spares,
     /// Who watches what.
     pub watches: watchers::Watches,
     /// Who asks the collector for objects.
@@ -323,7 +321,6 @@ pub unsafe fn start(
         stubs: entries::Stubs::new(),
         retired: RefCell::default(),
         recorded: RefCell::default(),
-        spare_chunks: chunks::Spares::new(),
         watches: watchers::Watches::default(),
         listing: listing::Listing::default(),
         proxies: locals_proxy::Proxies::default(),
