@@ -98,6 +98,9 @@ pub struct Learnt {
     pub operands: HashMap<Pc, Operands>,
     /// The code of functions that were met where another function was bet on, of what this code keeps alive.
     pub kin: HashMap<Pc, Object>,
+    /// Addresses of the code of functions that were deallocated while a unit relied on them. For example, a function that calls
+    /// its sibling `leaf` in `def outer(): def leaf(): ...` meets another `leaf` with each call of `outer`.
+    pub deallocated: HashSet<usize>,
     /// What general operations have met.
     pub sampled: HashMap<Pc, Sampled>,
 }

@@ -323,9 +323,7 @@ pub unsafe fn note_function(gil: Gil, unit: UnitRef, record: &ExitRecord, frame:
 /// # Safety
 /// The GIL is held; `code` is what the state's code object was decoded to.
 pub unsafe fn expect_others(state: &CodeState, code: &Code) {
-    if state.calls.get() < 2 {
-        return;
-    }
+    let is_called_again = state.calls.get() >= 2;
     for (pc, instr) in (0..).map(Pc).zip(&code.instrs) {
         let met = instr.hint.first().and_then(|ty| ty.as_object());
         let function = met.map_or(std::ptr::null_mut(), objects::object_ptr);
@@ -341,9 +339,12 @@ pub unsafe fn expect_others(state: &CodeState, code: &Code) {
             } else {
                 keeps(state.shape.code, made)
             };
-            if are_others {
-                let mut learnt = state.learnt.borrow_mut();
+            let mut learnt = state.learnt.borrow_mut();
+            let is_known_by_code = are_others && is_called_again;
+            if is_known_by_code {
                 learnt.kin.insert(pc, made);
+            }
+            if is_known_by_code || learnt.deallocated.contains(&(made as usize)) {
                 learnt.avoid.insert((pc, Reason::Identity));
             }
         }

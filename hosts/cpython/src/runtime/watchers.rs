@@ -407,6 +407,7 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
         let units = take_relying_on(&runtime.watches.functions, func);
         // SAFETY: the function is alive, even while it is being destroyed; units in the tables are alive.
         unsafe {
+            note_deallocated(gil, &units, func);
             runtime.recording.because("a function ended", || {
                 units::break_units(gil, units, &is_function(func));
             });
@@ -433,6 +434,26 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
         unsafe { function_state::uninstall(gil, func) };
     }
     0
+}
+
+/// Record with the code of these units that a function which they rely on is being deallocated: units that are compiled from now on
+/// do not speculate on one function of its code.
+unsafe fn note_deallocated(gil: Gil, units: &[UnitRef], func: Object) {
+    if units.is_empty() {
+        return;
+    }
+    // SAFETY: the function is alive, even while it is being deallocated; units in the tables are alive.
+    unsafe {
+        let (code, ..) = function_state::parts_of(func);
+        for &unit in units {
+            let Some(state) = gil.runtime().state((*unit).shape.code) else {
+                continue;
+            };
+            if let Ok(mut learnt) = state.learnt.try_borrow_mut() {
+                learnt.deallocated.insert(code as usize);
+            }
+        }
+    }
 }
 
 /// Let go of a code object's units if only they, and the function that is being destroyed, keep it alive.
