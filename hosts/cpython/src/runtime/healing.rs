@@ -107,6 +107,7 @@ pub unsafe fn count_exit(gil: Gil, unit: UnitRef, number: usize, record: &ExitRe
         let count = counter.get() + 1;
         counter.set(count);
         gil.runtime().totals.exits.update(|exits| exits + 1);
+        worth::count_exit(&*unit, record.reason);
         // Bets that fail are not made again by the next unit.
         let heals = record.kind == ExitKind::Resume && record.reason.is_bet();
         if !heals && worth::is_lost(gil, &*unit) && (*unit).is_valid() {

@@ -68,6 +68,8 @@ pub struct UnitState {
     pub sampled: Cell<u32>,
     /// How often it was left by an exit.
     pub exits_taken: Cell<u64>,
+    /// Tenths of a nanosecond that these exits have cost, as estimated.
+    pub exit_cost: Cell<i64>,
     /// How often it took a back edge.
     pub iterations: Cell<u64>,
     /// How often it left because its frame was kept open.
@@ -443,6 +445,7 @@ impl UnitState {
             raw_entries: Cell::new(0),
             sampled: Cell::new(0),
             exits_taken: Cell::new(0),
+            exit_cost: Cell::new(0),
             iterations: Cell::new(0),
             opened: Cell::new(0),
             mismatches: Cell::new(0),

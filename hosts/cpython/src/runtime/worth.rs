@@ -19,6 +19,7 @@ use super::function_state::{CodeState, LoopState};
 use super::pauses::{FEW_CALLS, FEW_TURNS, Step};
 use super::units::UnitState;
 use super::{Gil, Options, abi};
+use cladonia::exits::Reason;
 
 /// Calls before anything is weighed: by then the interpreter has specialised what runs.
 const FIRST_CALLS: u64 = 100;
@@ -320,8 +321,7 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
 pub unsafe fn gain(unit: &UnitState) -> i64 {
     // SAFETY: a unit's code object is alive.
     let (calls, turns) = unsafe { saved_by(unit) };
-    let exits: u64 = unit.exit_counts.iter().map(|count| count.get()).sum();
-    (calls.saturating_add(turns) - EXIT.saturating_mul(exits as i64)) / 10
+    (calls.saturating_add(turns) - unit.exit_cost.get()) / 10
 }
 
 /// Nanoseconds that so many entries from interpreted code cost.
@@ -343,22 +343,33 @@ unsafe fn saved_by(unit: &UnitState) -> (i64, i64) {
     (calls, turns)
 }
 
-/// Tenths of a nanosecond that an exit costs.
+/// Tenths of a nanosecond that an exit costs: the frame is built, and the interpreter runs the rest of the call.
 const EXIT: i64 = 8_000;
-/// Exits of a unit between two looks at whether it still pays.
-const EXITS_BETWEEN: u64 = 256;
+/// The same of an exit by which an exception leaves the function: the interpreter's part is what raising costs there as well.
+const RAISE: i64 = 500;
+/// Exits of a unit until the first look at whether it still pays; the next one is after twice as many.
+const FIRST_EXITS: u64 = 256;
 
-/// Whether a unit, which is left once more, has cost more by its exits than it has saved. What making it cost is spent.
+/// Adds an exit to what a unit has cost so far.
+pub fn count_exit(unit: &UnitState, reason: Reason) {
+    let cost = match reason {
+        Reason::Raised => RAISE,
+        _ => EXIT,
+    };
+    unit.exits_taken.update(|taken| taken + 1);
+    unit.exit_cost.update(|total| total.saturating_add(cost));
+}
+
+/// Whether a unit, which was left once more, has cost more by its exits than it has saved. What making it cost is spent.
 ///
 /// # Safety
 /// The unit is alive.
 pub unsafe fn is_lost(gil: Gil, unit: &UnitState) -> bool {
-    let left = unit.exits_taken.get() + 1;
-    unit.exits_taken.set(left);
-    if !left.is_multiple_of(EXITS_BETWEEN) || !gil.runtime().options.get().weighs {
+    let taken = unit.exits_taken.get();
+    if taken < FIRST_EXITS || !taken.is_power_of_two() || !gil.runtime().options.get().weighs {
         return false;
     }
     // SAFETY: the caller's promise.
     let (calls, turns) = unsafe { saved_by(unit) };
-    EXIT.saturating_mul(left as i64) > calls.saturating_add(turns)
+    unit.exit_cost.get() > calls.saturating_add(turns)
 }
