@@ -1,4 +1,4 @@
-//! What an analysis has found, as data.
+//! The results of an analysis, as data.
 
 use super::identity::{Identity, Kind, Slot};
 use super::program::FuncId;
@@ -7,7 +7,7 @@ use crate::hir::{Block, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 
-/// A block that stays blocked: its operation can't be carried out on what is known to come.
+/// A block that stays blocked: its operation cannot run with any of the operands that reach it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Blocked {
     /// The function, with the types that it was analysed for.
@@ -18,11 +18,11 @@ pub struct Blocked {
     pub line: u32,
     /// The operation.
     pub op: String,
-    /// Each variable of it, and what is known of it.
+    /// Each variable of the operation, with the facts about it.
     pub variables: Vec<String>,
-    /// What may be called there.
+    /// The possible callees.
     pub callees: Vec<String>,
-    /// Whether it is a call that merely never comes back.
+    /// True for a call that never returns.
     pub is_call: bool,
 }
 
@@ -43,73 +43,75 @@ impl fmt::Display for Blocked {
     }
 }
 
-/// A function for one group of its call sites.
+/// The results for one function and one group of its call sites.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The function.
     pub func: FuncId,
     /// Its name, with the types of the group.
     pub name: String,
-    /// What each value may be, joined over all that was found.
+    /// The facts about each value, joined over all versions found.
     pub values: BTreeMap<Value, Facts>,
-    /// What it returns.
+    /// The facts about its result.
     pub result: Facts,
-    /// What it raises.
+    /// The facts about its exceptions.
     pub raised: Facts,
-    /// The blocks that something leads to.
+    /// The blocks that are reachable.
     pub reached: BTreeSet<Block>,
-    /// Of these the ones that do not come to their end: the operation that is blocked, or never comes back.
+    /// The reached blocks that do not run to their end, each with the operation that is blocked or
+    /// never returns.
     pub stops: BTreeMap<Block, Value>,
 }
 
-/// What was found of the inside of the objects that one place makes.
+/// The facts about the insides of the objects that one place allocates.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// What kind of objects they are.
+    /// The kind of the objects.
     pub kind: Kind,
-    /// The name of a function or class; of an instance its class's.
+    /// The name of a function or class; for an instance, the name of its class.
     pub name: String,
-    /// What is in each slot that something was stored in or read from.
+    /// The facts about each slot that is stored to or read.
     pub slots: BTreeMap<Slot, Facts>,
-    /// Whether one has reached what is beyond the known world.
+    /// True if one of the objects is reachable from outside the analysed program.
     pub escaped: bool,
 }
 
-/// What an analysis has found.
+/// The results of an analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
-    /// The versions of functions that were reached, in the order of the program.
+    /// The versions of functions that were reached, in program order.
     pub versions: Vec<Found>,
     /// The objects of the known world.
     pub objects: BTreeMap<Identity, Object>,
     /// Blocks that stay blocked.
     pub blocked: Vec<Blocked>,
-    /// Sets of functions that meet at some call.
+    /// The sets of functions that share a call site.
     pub families: Vec<BTreeSet<String>>,
-    /// How many operations were evaluated, over all rounds.
+    /// The number of operations evaluated, over all rounds.
     pub steps: u64,
-    /// How often some fact became less, over all rounds.
+    /// The number of times a fact was widened, over all rounds.
     pub changes: u64,
-    /// How many rounds there were.
+    /// The number of rounds.
     pub rounds: usize,
-    /// Bindings and annotations.
+    /// The bindings and annotations, as text.
     pub text: String,
-    /// What each function takes, gives and raises, and what of it is not reached.
+    /// For each function, its arguments, result, exceptions and unreached blocks, as text.
     pub summary: String,
-    /// The same without names that depend on the order of steps.
+    /// The same text without names that depend on the order of steps.
     pub canonical: String,
-    /// The steps, if they were kept.
+    /// The steps, if [`Options`](super::Options) asked to keep them.
     pub trace: String,
 }
 
 impl Analysis {
-    /// The blocks that are an error in strict mode.
+    /// The blocked blocks that are an error in strict mode.
     pub fn errors(&self) -> impl Iterator<Item = &Blocked> {
         self.blocked.iter().filter(|blocked| !blocked.is_call)
     }
 
-    /// What is printed of it: the steps if they were kept, bindings and annotations, call families, and in strict mode each
-    /// block that stays blocked. Values are numbered in the order in which they are named.
+    /// The printed report: the steps if they were kept, the bindings and annotations, the call
+    /// families and, in strict mode, each block that stays blocked. Values are numbered in the
+    /// order in which they are named.
     pub fn print(&self, strict: bool) -> String {
         let mut text = self.trace.clone();
         if !text.is_empty() {

@@ -1,8 +1,9 @@
-//! The annotation set: everything that is known, and who must be told when it becomes less.
+//! The annotation set: all facts of an analysis, and the readers to notify when a fact is widened.
 //!
-//! Facts only decrease. Every way to change a value goes through `widen`, which joins; nothing here can narrow one. Work
-//! that follows from a change (a slot that takes from another, identities that become one, objects that escape) is
-//! done from a list, not by recursion; what that is, `share` says.
+//! Facts only decrease. Every change of a value goes through `widen`, which joins; no function here
+//! narrows a value. Work that follows from a change (a slot that takes from another, identities
+//! that are unified, objects that escape) is done from a work list, not by recursion; `share`
+//! describes it.
 
 use super::identity::{Heap, Identity, Kind, Slot, SlotValue};
 use super::share::keeps_slots;
@@ -13,21 +14,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// Whoever reads a fact: a number that the owner of the set gives out.
+/// A reader of facts: a number that the owner of the set gives out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Reader(pub u32);
 
-/// The most objects of one immutable kind that a value keeps apart; more become one identity.
+/// The most objects of one immutable kind that a value keeps apart. Beyond that they are unified.
 pub const MAX_OBJECTS: usize = 6;
 
 /// A fact that can be set on a value, or killed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
-    /// Its type.
+    /// The value's type.
     Type(Type),
-    /// Its constant.
+    /// The value's constant.
     Constant(ConstValue),
-    /// That it is an int that is not negative.
+    /// The value is an int that is not negative.
     NonNegative,
 }
 
@@ -52,14 +53,14 @@ impl Fact {
     }
 }
 
-/// Why a fact can't be set.
+/// The reason why a fact cannot be set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FactError {
-    /// Nothing is or ever will be known of the most general value.
+    /// The most general value has no facts and never will have any.
     MostGeneral,
-    /// The impossible value has all facts already.
+    /// The impossible value already has all facts.
     Impossible,
-    /// The value has, or had, such a fact: facts only decrease.
+    /// The value has, or had, a fact of this name; facts only decrease.
     AlreadySet(FactName),
 }
 
@@ -75,26 +76,27 @@ impl fmt::Display for FactError {
 
 impl std::error::Error for FactError {}
 
-/// What is known of one abstract value, and who wants to know.
+/// The facts about one abstract value, and their readers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
     pub(super) facts: Option<Facts>,
-    /// Facts that were set one by one: type, constant, not negative.
+    /// One flag for each fact that was set alone: type, constant, not negative.
     pub(super) set: [bool; 3],
     pub(super) readers: BTreeSet<Reader>,
-    /// Values that hold whatever this one does.
+    /// Values that are at least as general as this one.
     pub(super) flows: BTreeSet<Sv>,
-    /// The value this one has become.
+    /// The value that this one was unified with.
     pub(super) forward: Option<Sv>,
-    /// Beyond the known world: whatever comes here escapes.
+    /// Represents code outside the analysed program: every object that flows here escapes.
     pub(super) beyond: bool,
-    /// Others can read it: whatever comes here escapes, though they do not replace it.
+    /// Outside code can read the value, though not replace it: every object that flows here
+    /// escapes.
     pub(super) leaks: bool,
-    /// Reached through names that others may rebind.
+    /// Reached through names that outside code may rebind.
     pub(super) published: bool,
 }
 
-/// Something still to be done.
+/// A step of the work list.
 pub(super) enum Task {
     Widen(Sv, Facts),
     Unify(Identity, Identity),
@@ -102,17 +104,17 @@ pub(super) enum Task {
     Publish(Identity),
 }
 
-/// All that is known.
+/// All facts of an analysis.
 pub struct AnnotationSet {
     pub(super) nodes: PrimaryMap<Sv, Node>,
     pub(super) heaps: PrimaryMap<Identity, Heap>,
     pub(super) forward: Vec<Identity>,
     pub(super) tasks: Vec<Task>,
-    /// Readers to tell.
+    /// The readers to notify.
     pub(super) changed: BTreeSet<Reader>,
-    /// Functions and classes that escaped and were not asked for yet.
+    /// Functions and classes that escaped and were not yet fetched by the engine.
     pub(super) escaped: Vec<Identity>,
-    /// How many changes there were.
+    /// The number of changes.
     pub(super) changes: u64,
 }
 
@@ -143,9 +145,9 @@ impl AnnotationSet {
         }
     }
 
-    // ---- values ---------------------------------------------------------------------------------------------------
-
-    /// A value with these facts.
+    // ---- values ---------------------------------------------------------------------------------
+-
+    /// Adds a value with these facts.
     pub fn fresh(&mut self, facts: Facts) -> Sv {
         let sv = self.nodes.push(Node {
             facts: Some(Facts::IMPOSSIBLE),
@@ -156,7 +158,7 @@ impl AnnotationSet {
         sv
     }
 
-    /// A value about which nothing is known yet, for [`AnnotationSet::set`].
+    /// Adds a value without facts, for [`AnnotationSet::set`].
     pub fn blank(&mut self) -> Sv {
         self.nodes.push(Node {
             facts: Some(Facts::MOST_GENERAL),
@@ -164,7 +166,7 @@ impl AnnotationSet {
         })
     }
 
-    /// The value that stands for `sv` now.
+    /// The value that represents `sv` now.
     pub fn find(&self, mut sv: Sv) -> Sv {
         while let Some(next) = self.nodes[sv].forward {
             sv = next;
@@ -172,13 +174,13 @@ impl AnnotationSet {
         sv
     }
 
-    /// What is known of a value.
+    /// The facts about a value.
     pub fn get(&self, sv: Sv) -> Facts {
         let facts = self.nodes[self.find(sv)].facts.as_ref();
         self.resolved(facts.unwrap_or(&Facts::IMPOSSIBLE))
     }
 
-    /// What is known of a value; the reader will be told when it is less.
+    /// The facts about a value. The reader is notified when they are widened.
     pub fn read(&mut self, sv: Sv, reader: Reader) -> Facts {
         let sv = self.find(sv);
         if sv != Sv::MOST_GENERAL {
@@ -187,7 +189,7 @@ impl AnnotationSet {
         self.get(sv)
     }
 
-    /// Set a fact of a value that has none of that name.
+    /// Sets a fact of a value that has none of that name.
     ///
     /// # Errors
     /// The value is one of the extreme ones, or such a fact was set before.
@@ -213,7 +215,7 @@ impl AnnotationSet {
         Ok(())
     }
 
-    /// Forget a fact of a value, and tell who relied on it. Nothing happens if there is none.
+    /// Removes a fact of a value, and notifies its readers. Does nothing if there is no such fact.
     pub fn kill(&mut self, sv: Sv, name: FactName) {
         let sv = self.find(sv);
         if sv.index() < 2 {
@@ -232,7 +234,7 @@ impl AnnotationSet {
         self.widen(sv, facts);
     }
 
-    /// Make a value at least as general as `facts`; says whether anything changed.
+    /// Makes a value at least as general as `facts`. Returns true if anything changed.
     pub fn widen(&mut self, sv: Sv, facts: Facts) -> bool {
         let before = self.changes;
         self.tasks.push(Task::Widen(sv, facts));
@@ -240,7 +242,7 @@ impl AnnotationSet {
         before != self.changes
     }
 
-    /// Let `to` hold, now and later, whatever `from` does.
+    /// Makes `to` at least as general as `from`, now and after every later change.
     pub fn flow(&mut self, from: Sv, to: Sv) {
         let (from, to) = (self.find(from), self.find(to));
         if from != to && self.nodes[from].flows.insert(to) {
@@ -249,8 +251,9 @@ impl AnnotationSet {
         }
     }
 
-    /// A value that may be either. Immutable values stay as they are: the result is one of them if that says no more than
-    /// the other, else a third value. Mutable objects become the same for the whole program.
+    /// Returns a value that covers both. Immutable values stay as they are: the result is one of
+    /// them if it covers the other, otherwise a third value. Mutable objects are unified for the
+    /// whole program.
     pub fn merge(&mut self, a: Sv, b: Sv) -> Sv {
         let (a, b) = (self.find(a), self.find(b));
         match (a, b) {
@@ -269,7 +272,7 @@ impl AnnotationSet {
         }
     }
 
-    /// Whether two values share a mutable object.
+    /// Returns true if the two values share a mutable object.
     pub fn is_shared(&self, a: Sv, b: Sv) -> bool {
         let (a, b) = (self.get(a), self.get(b));
         let mutable = |id: &&Identity| {
@@ -279,24 +282,24 @@ impl AnnotationSet {
         (a.objects.ids.iter().filter(mutable)).any(|id| b.objects.ids.contains(id))
     }
 
-    /// Whoever read something that is less now; each once.
+    /// Takes the readers of values that were widened; each appears once.
     pub fn take_changed(&mut self) -> BTreeSet<Reader> {
         std::mem::take(&mut self.changed)
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether nobody has made a value.
+    /// Returns true if there is no value but the two extreme ones.
     pub fn is_empty(&self) -> bool {
         self.nodes.len() <= 2
     }
 
-    // ---- identities -----------------------------------------------------------------------------------------------
-
-    /// A new identity.
+    // ---- identities -----------------------------------------------------------------------------
+-
+    /// Adds an identity.
     pub fn identity(&mut self, kind: Kind, name: &str) -> Identity {
         let id = self.heaps.next_key();
         self.forward.push(id);
@@ -313,12 +316,12 @@ impl AnnotationSet {
         })
     }
 
-    /// All identities there are.
+    /// All identities.
     pub fn identities(&self) -> impl Iterator<Item = Identity> + use<> {
         self.heaps.keys()
     }
 
-    /// The identity that stands for `id` now.
+    /// The identity that represents `id` now.
     pub fn same(&self, mut id: Identity) -> Identity {
         while self.forward[id.index()] != id {
             id = self.forward[id.index()];
@@ -335,7 +338,7 @@ impl AnnotationSet {
         &mut self.heaps[id]
     }
 
-    /// The heap record of exactly this identity, also where it has become one with another.
+    /// The heap record of exactly this identity, even if it was unified with another.
     pub(super) fn own_heap(&self, id: Identity) -> &Heap {
         &self.heaps[id]
     }
@@ -349,13 +352,14 @@ impl AnnotationSet {
         self.own_slot(id, slot)
     }
 
-    /// What the slot holds, if something was ever stored in it or read from it.
+    /// The facts about the slot, if it was ever stored to or read.
     pub fn slot_facts(&self, id: Identity, slot: &Slot) -> Option<Facts> {
         let heap = self.heap(id);
         heap.slots.get(slot).map(|value| self.get(value.sv))
     }
 
-    /// Store into a slot, whatever it held before. The first to do so shares its value with the slot.
+    /// Stores into a slot, regardless of its previous content. The first store shares its value
+    /// with the slot.
     pub fn store(&mut self, id: Identity, slot: Slot, sv: Sv) {
         let (id, sv) = (self.same(id), self.find(sv));
         if sv == Sv::IMPOSSIBLE {
@@ -370,7 +374,8 @@ impl AnnotationSet {
                 self.changes += 1;
             }
             Some(value) if self.find(value.sv) == sv => {}
-            // Nothing was stored so far: who has read that is told, and the slot shares the value.
+            // This is the first store: readers of the empty slot are notified, and the slot shares
+            // the value.
             Some(value) if !flagged && self.get(value.sv).is_impossible() => {
                 let old = self.find(value.sv);
                 self.tell(old);
@@ -389,20 +394,20 @@ impl AnnotationSet {
         }
     }
 
-    /// Store facts that no value has.
+    /// Stores facts that belong to no value.
     pub fn store_facts(&mut self, id: Identity, slot: Slot, facts: Facts) {
         let own = self.own_slot(id, slot);
         self.widen(own, facts);
     }
 
-    /// The slot's own value, which nobody else has.
+    /// The slot's own value, which no other slot or variable shares.
     pub(super) fn own_slot(&mut self, id: Identity, slot: Slot) -> Sv {
         let sv = self.make_own(self.same(id), slot);
         self.work();
         self.find(sv)
     }
 
-    /// The same of exactly this identity, with the work that follows noted and not done.
+    /// The same for exactly this identity. Follow-up work is queued, not done.
     pub(super) fn make_own(&mut self, id: Identity, slot: Slot) -> Sv {
         let old = self.heaps[id].slots.get(&slot).copied();
         if let Some(value) = old
@@ -427,7 +432,7 @@ impl AnnotationSet {
         if let Some(value) = old {
             let shared = self.find(value.sv);
             let node = &mut self.nodes[shared];
-            // Who read the slot has read the shared value.
+            // Readers of the slot have read the shared value.
             self.changed.extend(node.readers.iter().copied());
             node.flows.insert(sv);
             let facts = self.get(shared);
@@ -436,7 +441,7 @@ impl AnnotationSet {
         sv
     }
 
-    /// Say that these objects can be reached by what is beyond the known world.
+    /// Marks these objects as reachable from outside the analysed program.
     pub fn escape(&mut self, facts: &Facts) {
         for id in &facts.objects.ids {
             self.tasks.push(Task::Escape(*id));
@@ -444,7 +449,7 @@ impl AnnotationSet {
         self.work();
     }
 
-    /// Say that this object can be reached through names that others may rebind.
+    /// Marks this object as reachable through names that outside code may rebind.
     pub(super) fn publish(&mut self, id: Identity) {
         self.tasks.push(Task::Publish(id));
         self.work();
@@ -452,7 +457,7 @@ impl AnnotationSet {
 }
 
 impl AnnotationSet {
-    /// A value of its own to which whatever flows escapes.
+    /// Adds a value that makes everything that flows into it escape.
     pub(super) fn beyond(&mut self) -> Sv {
         self.nodes.push(Node {
             facts: Some(Facts::MOST_GENERAL),
@@ -462,7 +467,7 @@ impl AnnotationSet {
         })
     }
 
-    /// Tell all who have read the value, though it has not changed.
+    /// Notifies all readers of the value, though it has not changed.
     pub(super) fn tell(&mut self, sv: Sv) {
         let sv = self.find(sv);
         let node = &self.nodes[sv];

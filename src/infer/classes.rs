@@ -1,11 +1,11 @@
-//! Classes: the host's, which the engine knows by name, and those of the program.
+//! Classes: the host's, which the engine knows by name, and those that the program defines.
 
 use super::engine::Engine;
 use super::identity::{Identity, Kind, Slot};
 use super::value::Facts;
 use crate::types::{ConstValue, Type};
 
-/// The host's classes whose instances are what their types say.
+/// The host's classes whose instances are fully described by their types.
 const CLASSES: &[(&str, Type)] = &[
     ("object", Type::OBJECT),
     ("int", Type::LONG),
@@ -115,11 +115,13 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("UnicodeError", "ValueError"),
 ];
 
-/// How deep in tuples an operand of `isinstance` may have its classes: a tuple may hold one that the same place has made.
+/// The depth of nested tuples in an operand of `isinstance` that is searched for classes. There is
+/// a limit because a tuple of the analysis may contain itself: an identity represents all tuples of
+/// one place.
 const DEPTH: u32 = 4;
 
 impl Engine<'_> {
-    /// The identity of something of the host's that the engine knows by this name.
+    /// The identity of a builtin that the engine knows by this name.
     pub(super) fn builtin(&mut self, name: &str) -> Option<Identity> {
         if let Some(&id) = self.builtins.get(name) {
             return Some(id);
@@ -152,7 +154,7 @@ impl Engine<'_> {
         Some(Facts::object(self.set.own_heap(id).kind.ty(), id))
     }
 
-    /// The facts of an exception of the host's.
+    /// The facts of one of the host's exceptions.
     pub(super) fn exception(&mut self, name: &str) -> Facts {
         match self.builtin(name) {
             Some(class) => self.instance_of(class),
@@ -160,18 +162,18 @@ impl Engine<'_> {
         }
     }
 
-    /// Say that the operation may raise an exception of the host's.
+    /// Notes that the operation may raise one of the host's exceptions.
     pub(super) fn raise_named(&mut self, name: &str) {
         let facts = self.exception(name);
         self.raise(facts);
     }
 
-    /// Say that the operation may raise anything.
+    /// Notes that the operation may raise any exception.
     pub(super) fn raise_any(&mut self) {
         self.raise(Facts::of_type(Type::BASE_EXCEPTION));
     }
 
-    /// The facts of an instance of exactly this class (a class of the program's, or an exception's).
+    /// The facts of an instance of exactly this class (a user class or an exception class).
     pub(super) fn instance_of(&mut self, class: Identity) -> Facts {
         let instance = Identity::from_u32(self.set.own_heap(class).link);
         let kind = self.set.own_heap(instance).kind;
@@ -183,12 +185,12 @@ impl Engine<'_> {
         Facts::object(ty, instance)
     }
 
-    /// Whether the class is one of the host's.
+    /// Returns true if the class is one of the host's.
     pub(super) fn is_builtin_class(&self, class: Identity) -> bool {
         self.builtins.get(&*self.set.own_heap(class).name) == Some(&class)
     }
 
-    /// Whether instances of the class are exceptions.
+    /// Returns true if instances of the class are exceptions.
     pub(super) fn is_exception(&mut self, class: Identity) -> bool {
         match self.builtin("BaseException") {
             Some(base) => self.derives_from_one(class, &[base]),
@@ -208,7 +210,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether the class is one of these or derives from one.
+    /// Returns true if the class is one of `classes` or derives from one.
     pub(super) fn derives_from_one(&self, class: Identity, classes: &[Identity]) -> bool {
         let mut work = vec![class];
         let mut seen = Vec::new();
@@ -236,8 +238,9 @@ impl Engine<'_> {
         found
     }
 
-    /// Whether the operand of `isinstance` or `except` names all the classes that [`Engine::classes_of`] finds, and not one or another
-    /// of them: only then what is no instance of what it names is none of any.
+    /// Returns true if the operand of `isinstance` or `except` names every class that
+    /// [`Engine::classes_of`] finds. Returns false if it may name one or another of them; then a
+    /// failed test does not prove that the object is an instance of none.
     pub(super) fn names_all(&mut self, facts: &Facts) -> bool {
         self.names_all_within(facts, DEPTH)
     }
@@ -252,7 +255,7 @@ impl Engine<'_> {
         if self.set.own_heap(id).kind != Kind::Tuple {
             return self.is_one_class(id);
         }
-        // Tuples that have become one hold what any of them does.
+        // Tuples that were unified hold the items of all of them.
         let slots = self.set.heap(id).slots.keys();
         let items: Vec<Slot> = slots.filter(|slot| **slot != Slot::Len).cloned().collect();
         let (_, length) = self.read_slot(id, Slot::Len);
@@ -267,12 +270,14 @@ impl Engine<'_> {
             })
     }
 
-    /// Whether the identity is that of one class, and not of all that a function makes each time it runs.
+    /// Returns true if the identity represents one class, not all classes that a function creates
+    /// in its runs.
     pub(super) fn is_one_class(&self, class: Identity) -> bool {
         self.is_builtin_class(class) || self.made_once.contains(&class)
     }
 
-    /// The classes that an operand of `isinstance` or `except` names; none if there may be others.
+    /// The classes that an operand of `isinstance` or `except` names. Returns none if there may be
+    /// others.
     pub(super) fn classes_of(&mut self, facts: &Facts) -> Option<Vec<Identity>> {
         self.classes_within(facts, DEPTH)
     }

@@ -1,11 +1,13 @@
-//! The driver: which blocks are to be looked at, in which order, and when that ends.
+//! The driver: chooses the next block to analyse, and stops at the fixpoint.
 //!
-//! A block is *pending*, *blocked* or *done*. A block is looked at from its first instruction on; an operation on an
-//! impossible value blocks it there, until what it has read becomes possible. Whatever a block reads, it will be told of,
-//! so a blocked block is revived, and the call sites of a function are looked at again when its result is more general.
+//! A block is *pending*, *blocked* or *done*. A block is analysed from its first instruction on. An
+//! operation on an impossible value blocks it there, until the operand becomes possible. A block is
+//! notified of changes to every fact that it has read. So a blocked block is revived, and the call
+//! sites of a function are analysed again when its result is more general.
 //!
-//! All that is stored only grows more general, and all that is decided (budgets included) depends on what is stored, not on when:
-//! so the result does not depend on the order in which blocks are taken.
+//! All stored facts only grow more general, and every decision (budgets included) depends on stored
+//! facts, not on the time at which they were stored. So the result does not depend on the order in
+//! which blocks are taken.
 
 use super::annset::{AnnotationSet, Reader};
 use super::identity::{Identity, Kind, Slot};
@@ -29,34 +31,35 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct VersionId(u32);
 entity_impl!(VersionId, "version");
 
-/// What tells versions apart.
+/// The key that distinguishes the versions of a function.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct VersionKey {
     pub func: FuncId,
-    /// The types of the call sites that it is for; none: of all others.
+    /// The argument types of the call sites that it is for. None for all other sites.
     pub group: Option<Group>,
-    /// How many arguments a `*args` takes up.
+    /// The number of arguments that `*args` takes up.
     pub extra: u32,
-    /// The namespace, of a module's or a class's body.
+    /// The namespace, for a module's or a class's body.
     pub namespace: Option<Identity>,
 }
 
-/// How far the analysis of a block is.
+/// The state of a block's analysis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// To be looked at.
+    /// Waits to be analysed.
     Pending,
     /// Stopped at an operation.
     Blocked(Value),
-    /// Looked at; nothing it has read has changed since.
+    /// Analysed; no fact that it has read has changed since.
     Done,
 }
 
-/// What arrives on an edge.
+/// The facts that arrive on an edge.
 #[derive(Clone, Default, PartialEq)]
 pub(super) struct EdgeIn {
     pub env: Env,
-    /// For each parameter: what holds if it is true, and if it is false; none: it can't be.
+    /// For each parameter, the predicates that hold if it is true and those that hold if it is
+    /// false. None if it cannot be so.
     pub tests: Vec<[Option<Env>; 2]>,
 }
 
@@ -66,14 +69,15 @@ pub(super) struct BlockState {
     pub reader: Reader,
     pub reached: bool,
     pub status: Status,
-    /// What arrives on each edge that is followed: by the block it leaves and its number there.
+    /// The facts that arrive on each followed edge, by the edge's source block and its number
+    /// there.
     pub edges: BTreeMap<(Block, u8), EdgeIn>,
     pub env: Env,
-    /// Of a landing block: the exceptions that arrive.
+    /// For a landing block: the exceptions that arrive.
     pub exception: Option<Sv>,
-    /// How often it was looked at.
+    /// The number of times it was analysed.
     pub visits: u32,
-    /// The operation that it did not come past when it was last looked at.
+    /// The operation at which the last analysis of the block stopped.
     pub stops: Option<Value>,
 }
 
@@ -89,15 +93,15 @@ pub(super) struct Version {
     own: SecondaryMap<Value, PackedOption<Sv>>,
     pub outputs: HashMap<(Value, u32), Sv>,
     pub blocks: SecondaryMap<Block, Option<BlockState>>,
-    /// Places in reverse postorder.
+    /// Each block's place in reverse postorder.
     pub rank: SecondaryMap<Block, u32>,
-    /// For each value the last place where it is used.
+    /// The last use of each value.
     pub last_use: SecondaryMap<Value, u32>,
     /// The block that defines each value.
     pub home: SecondaryMap<Value, PackedOption<Block>>,
 }
 
-/// Where the engine is.
+/// The engine's position.
 #[derive(Clone, Copy)]
 pub(super) struct Here {
     pub version: VersionId,
@@ -106,16 +110,16 @@ pub(super) struct Here {
     pub op: Value,
 }
 
-/// What the most steps are for, and in which order blocks are taken.
+/// Budgets of the analysis, and the order in which blocks are taken.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Take blocks in an order that follows from this number, and not the best one.
+    /// Take blocks in an order that follows from this number, instead of the best one.
     pub shuffle: Option<u64>,
-    /// Keep the steps.
+    /// Keep a text of the steps.
     pub trace: bool,
-    /// The most versions of one function; a function that would have more has one.
+    /// The most versions of one function. A function that would have more gets one.
     pub max_versions: usize,
-    /// How often the analysis is made anew with call sites told apart by what was found.
+    /// The most rounds. Each round separates call sites by the facts of the round before.
     pub max_rounds: usize,
 }
 
@@ -130,13 +134,14 @@ impl Default for Options {
     }
 }
 
-/// Readers from here on are not blocks, but functions that others call: each by its identity.
+/// Readers from this number on are not blocks, but functions that outside code calls, each by its
+/// identity.
 pub(super) const BEYOND: u32 = 1 << 31;
 
-/// The most functions that one call site is followed into; the call of one of more is one of the unknown.
+/// The most functions into which one call site is followed. A call of more is treated as unknown.
 pub const MAX_CALLEES: usize = 32;
 
-/// The engine at work.
+/// The state of a running analysis.
 pub(super) struct Engine<'p> {
     pub program: &'p Program,
     pub set: AnnotationSet,
@@ -152,33 +157,33 @@ pub(super) struct Engine<'p> {
     /// The names of the module.
     pub globals: Identity,
     pub builtins: HashMap<&'static str, Identity>,
-    /// The body of each class of the program.
+    /// The body of each user class.
     pub bodies: HashMap<Identity, FuncId>,
-    /// Classes that are made at one place which is executed once.
+    /// Classes that are created at one place which runs once.
     pub made_once: BTreeSet<Identity>,
-    /// What the text says of names.
+    /// The facts about names that follow from the program's text.
     pub names: Names,
-    /// All exceptions that some handler has got.
+    /// All exceptions that some handler has caught.
     pub handled: Sv,
-    /// Namespaces of bodies that others run.
+    /// Namespaces of bodies that outside code runs.
     pub foreign: BTreeMap<FuncId, Identity>,
-    /// Identities of functions of the program that are reached without a place that makes them.
+    /// Identities of program functions that are reached without a place that creates them.
     pub plain_functions: BTreeMap<FuncId, Identity>,
-    /// What is beyond the known world: all that comes here escapes.
+    /// Represents code outside the analysed program: every object that flows here escapes.
     pub sink: Sv,
     pub here: Here,
-    /// What the operation at hand raises.
+    /// The exceptions that the current operation raises.
     pub raises: Facts,
-    /// The weakest source of its operands.
+    /// The weakest source of the current operation's operands.
     pub weakest: Source,
-    /// Types of the arguments of each call of a function of the program.
+    /// The argument types of each call of a program function.
     pub calls: BTreeMap<Site, BTreeMap<FuncId, Vec<Facts>>>,
-    /// Call sites of too many functions.
+    /// Call sites with too many possible callees.
     pub crowded: BTreeSet<Site>,
-    /// Operations that were evaluated.
+    /// The number of operations evaluated.
     pub steps: u64,
     pub trace: Trace,
-    /// Of a [unit](super::unit): the slots that are read again.
+    /// In a [unit](super::unit): the slots that are read again.
     pub unit: Option<FxHashSet<u32>>,
     called_from_beyond: BTreeSet<Identity>,
 }
@@ -233,7 +238,7 @@ impl<'p> Engine<'p> {
         &program.functions[self.versions[version].key.func]
     }
 
-    /// The version of this key, with its first block pending when it is made.
+    /// The version for this key. A new one starts with its first block pending.
     pub fn version(&mut self, key: VersionKey) -> VersionId {
         if let Some(&version) = self.by_key.get(&key) {
             return version;
@@ -282,9 +287,10 @@ impl<'p> Engine<'p> {
         id
     }
 
-    // ---- the work list --------------------------------------------------------------------------------------------
+    // ---- the work list
+    // --------------------------------------------------------------------------------------------
 
-    /// The state of a block, which is made when it is first asked for.
+    /// The state of a block, created on the first request.
     pub fn block(&mut self, version: VersionId, block: Block) -> &mut BlockState {
         if self.versions[version].blocks[block].is_none() {
             let reader = Reader(self.places.len() as u32);
@@ -305,7 +311,7 @@ impl<'p> Engine<'p> {
             .expect("made above")
     }
 
-    /// Look at a block that something leads to.
+    /// Marks a block as reached, and queues it.
     pub fn reach(&mut self, version: VersionId, block: Block) {
         let state = self.block(version, block);
         state.reached = true;
@@ -357,12 +363,13 @@ impl<'p> Engine<'p> {
         Some(entry.3)
     }
 
-    /// Look at blocks until none is pending.
+    /// Analyses blocks until none is pending.
     pub fn run(&mut self) {
         self.run_within(u64::MAX);
     }
 
-    /// Look at blocks until none is pending, or so many operations were evaluated; says whether that was enough.
+    /// Analyses blocks until none is pending or `most` operations were evaluated. Returns true if
+    /// none is pending.
     pub fn run_within(&mut self, most: u64) -> bool {
         self.tell_all();
         while let Some(reader) = self.next() {
@@ -376,9 +383,9 @@ impl<'p> Engine<'p> {
         true
     }
 
-    /// Find the sources of the facts that stand now, and what call sites pass: what held for a worse reason, and what was
-    /// called, while less was known counts no more.
-    /// All blocks that are reached are looked at once more.
+    /// Recomputes the sources of the final facts, and the arguments of call sites. Earlier results
+    /// do not count: a fact with a weaker source, or a callee, that was noted while less was known.
+    /// All reached blocks are analysed once more.
     pub fn find_sources(&mut self) {
         self.trace.on = false;
         self.calls.clear();
@@ -389,7 +396,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Queue who has read what is less now, and call what others may call.
+    /// Queues the readers of widened facts, and analyses the functions that outside code may call.
     fn tell_all(&mut self) {
         loop {
             let changed = self.set.take_changed();
@@ -450,7 +457,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// A new value holds for no better reason than the operands.
+    /// Limits the source of a new value to the weakest source of the operands.
     fn weakened(&self, outcome: Outcome) -> Outcome {
         match outcome {
             Outcome::Value(facts) => Outcome::Value(facts.because(self.weakest)),
@@ -458,7 +465,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Take note of what an operation gives; says whether it comes back.
+    /// Records the result of an operation. Returns true if the operation returns.
     fn bind(&mut self, v: Value, outcome: Outcome) -> bool {
         let version = self.here.version;
         match outcome {
@@ -497,7 +504,7 @@ impl<'p> Engine<'p> {
         true
     }
 
-    /// Join facts into the value's own abstract value.
+    /// Joins facts into the value's own abstract value.
     pub fn bind_facts(&mut self, v: Value, facts: Facts) {
         let version = self.here.version;
         let own = match self.versions[version].own[v].expand() {
@@ -511,7 +518,7 @@ impl<'p> Engine<'p> {
         let bound = self.versions[version].bindings[v].expand();
         if bound != Some(own) {
             if let Some(old) = bound {
-                // Whoever read the value has read the one that it shared.
+                // Readers of the value have read the one that it shared.
                 self.set.tell(old);
                 self.set.flow(old, own);
             }
@@ -527,12 +534,12 @@ impl<'p> Engine<'p> {
             .map_or(Sv::IMPOSSIBLE, |sv| self.set.find(sv))
     }
 
-    /// What is known of a value here, with what the branches before have told.
+    /// The facts about a value at this place, refined by the branches on the path here.
     pub fn read(&mut self, v: Value) -> Facts {
         let sv = self.binding(v);
         let version = &self.versions[self.here.version];
         let f = &self.program.functions[version.key.func];
-        // What this block itself computed will be computed again whenever it is looked at.
+        // A value that this block computes is computed again whenever the block is analysed.
         let is_own = version.home[v].expand() == Some(self.here.block)
             && version.own[v].expand() == Some(sv)
             && !matches!(f.insts[v].op, crate::hir::Op::Param);
@@ -551,14 +558,14 @@ impl<'p> Engine<'p> {
         facts
     }
 
-    /// Say that the operation may raise this.
+    /// Notes that the operation may raise this.
     pub fn raise(&mut self, facts: Facts) {
-        // What may be raised is no fact that somebody relies on.
+        // No fact relies on the exceptions that may be raised.
         let source = Source::Proved;
         self.raises = self.raises.join(&Facts { source, ..facts });
     }
 
-    /// The identity that the place at hand makes.
+    /// The identity of the objects that the current operation allocates.
     pub fn site(&mut self, which: u32, kind: Kind, name: &str) -> Identity {
         let key = (self.here.version, self.here.op, which);
         if let Some(&id) = self.sites.get(&key) {
@@ -569,34 +576,34 @@ impl<'p> Engine<'p> {
         id
     }
 
-    /// Read a slot of an identity.
+    /// Reads a slot of an identity.
     pub fn read_slot(&mut self, id: Identity, slot: Slot) -> (Sv, Facts) {
         let holds_objects = slot != Slot::Content;
         let sv = self.set.slot(id, slot);
         let mut facts = self.set.read(sv, self.here.reader);
-        // Others store objects; only a cell is empty.
+        // Slots hold objects; only a cell may be empty.
         if holds_objects {
             facts.ty -= Type::NULLPTR;
         }
         (sv, facts)
     }
 
-    /// What the caller promises of arguments holds because something checks it.
+    /// The facts about an argument whose type the caller promises: a check guards them.
     pub fn entry_facts(ty: Type) -> Facts {
         Facts::of_type(ty).because(Source::Guarded)
     }
 }
 
-/// What an operation gives.
+/// The result of an operation.
 pub(super) enum Outcome {
     /// A value.
     Value(Facts),
-    /// A value that is there already.
+    /// A value that exists already.
     Same(Sv),
-    /// Nothing, and it comes back.
+    /// No value; the operation returns.
     Nothing,
-    /// It needs what is not possible yet.
+    /// An operand is impossible so far.
     Blocked,
-    /// It never comes back.
+    /// The operation never returns.
     Never,
 }

@@ -1,4 +1,5 @@
-//! Edges: what arrives at a block, what a branch tells, and which edges are followed at all.
+//! Edges: the facts that arrive at a block, the predicates that a branch implies, and the edges
+//! that are followed at all.
 
 use super::engine::{EdgeIn, Engine, Status};
 use super::identity::Kind;
@@ -8,11 +9,11 @@ use crate::bytecode::{CompareOp, GeneralOp as G};
 use crate::hir::{Block, Edge, Op, Term, Value};
 use crate::types::Type;
 
-/// How many operations a condition is traced back through.
+/// The number of operations through which a condition is traced back.
 const DEPTH: u32 = 12;
 
 impl Engine<'_> {
-    /// Know what holds on all ways to the block.
+    /// Computes the predicates that hold on all paths to the block.
     pub(super) fn enter_block(&mut self) {
         let (version, block) = (self.here.version, self.here.block);
         let state = self.block(version, block);
@@ -24,7 +25,7 @@ impl Engine<'_> {
         state.env = env;
     }
 
-    /// Follow the edges at the end of the block.
+    /// Follows the edges at the end of the block.
     pub(super) fn leave_block(&mut self) {
         let f = self.function(self.here.version);
         match &f.blocks[self.here.block].term {
@@ -53,16 +54,17 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether the operation ends its block, with a landing block where it raises.
+    /// Returns true if the operation ends its block and has a landing block for exceptions.
     pub(super) fn is_protected(&self, v: Value) -> bool {
         let f = self.function(self.here.version);
         matches!(f.blocks[self.here.block].term, Term::MayRaise { op, .. } if op == v)
     }
 
-    /// Take the way of the exceptions that the operation at hand may raise.
+    /// Follows the edge of the exceptions that the current operation may raise.
     pub(super) fn land(&mut self) {
         if self.unit.is_some() {
-            // Whatever the operation raises by itself, a signal's handler may raise there.
+            // A signal's handler may raise any exception there, besides those of the operation
+            // itself.
             self.raises = Facts::of_type(Type::BASE_EXCEPTION);
         }
         if self.raises.is_impossible() {
@@ -87,7 +89,7 @@ impl Engine<'_> {
         self.follow(1, raised, &Env::new());
     }
 
-    /// Whether all that is told can hold at once of what is known.
+    /// Returns true if all the predicates can hold at once, given the known facts.
     fn is_possible(&mut self, told: &Env) -> bool {
         for (index, (v, _)) in told.iter().enumerate() {
             let mut facts = self.read(*v);
@@ -148,7 +150,7 @@ impl Engine<'_> {
         }
     }
 
-    /// What holds on an edge if the value that it carries is true, or false.
+    /// The predicates that hold on an edge if the value that it carries is true, or false.
     fn arrival_tests(&mut self, arg: Value, truth: bool, all: &Env, facts: &Facts) -> Option<Env> {
         let truthy = match truth {
             true => Predicate::Truthy,
@@ -167,7 +169,7 @@ impl Engine<'_> {
         self.binding(param)
     }
 
-    /// What holds if the value is true, or false; none: it can't be.
+    /// The predicates that hold if the value is true, or false. None if it cannot be so.
     pub(super) fn tests(&mut self, v: Value, truth: bool, depth: u32) -> Option<Env> {
         let known = self.known(v).as_truth();
         if known == Some(!truth) {
@@ -205,7 +207,7 @@ impl Engine<'_> {
                 let ty = types.iter().fold(Type::BOTTOM, |a, b| a | *b);
                 self.about(arg(0), Predicate::InType(ty))
             }
-            // While there are items, there is one.
+            // If the iterator gives an item, its container has at least one.
             Op::General(G::IterNext, _) if truth => {
                 let insts = &f.blocks[self.here.block].insts;
                 let item = insts.iter().find(|item| {
@@ -233,7 +235,7 @@ impl Engine<'_> {
         })
     }
 
-    /// What holds on all edges on which the parameter can be so.
+    /// The predicates that hold on all edges on which the parameter can have this truth.
     fn param_tests(&mut self, v: Value, truth: bool) -> Option<Env> {
         let version = self.here.version;
         let home = self.versions[version].home[v].expand()?;
@@ -303,7 +305,7 @@ impl Engine<'_> {
         };
         let predicate = match truth {
             true => Predicate::Instance(classes),
-            // One of several classes that the operand may be says nothing about the others.
+            // If the operand may be one class or another, a failed test excludes neither.
             false if !self.names_all(&facts) => return Env::new(),
             false => Predicate::NotInstance(classes),
         };
@@ -326,13 +328,13 @@ impl Engine<'_> {
         told
     }
 
-    /// What is known of a value on all ways; the block will be told when it is less.
+    /// The facts about a value on all paths. The block is notified when they are widened.
     fn known(&mut self, v: Value) -> Facts {
         let sv = self.binding(v);
         self.set.read(sv, self.here.reader)
     }
 
-    /// The name of the builtin that a value is, if it can be nothing else.
+    /// The name of the builtin that a value must be, if it can only be one.
     pub(super) fn builtin_of(&mut self, v: Value) -> Option<String> {
         let facts = self.known(v);
         let [id] = facts.objects.ids[..] else {
@@ -343,7 +345,7 @@ impl Engine<'_> {
         (known && self.builtins.get(&*heap.name) == Some(&id)).then(|| heap.name.to_string())
     }
 
-    /// Make a value more general, with a word about it where the steps are kept.
+    /// Widens a value, and notes that in the steps if they are kept.
     pub(super) fn merge_traced(
         &mut self,
         sv: Sv,
@@ -368,7 +370,7 @@ impl Engine<'_> {
         self.versions[self.here.version].rank[block]
     }
 
-    /// Blocks that are blocked now, each with its operation.
+    /// The blocks that are blocked now, each with its operation.
     pub(super) fn blocked(&self) -> Vec<(super::engine::VersionId, Block, Value)> {
         let mut found = Vec::new();
         for (id, version) in self.versions.iter() {

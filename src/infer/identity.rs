@@ -1,8 +1,9 @@
-//! Identities: what is known of the inside of the objects that one place of the program makes.
+//! Identities: the facts about the insides of the objects that one place in the program allocates.
 //!
-//! An identity stands for all objects that its place makes. Its facts are **slots**, each with an abstract value
-//! of its own, so that whoever reads one is told when it becomes more general. Two identities of mutable objects that
-//! meet in a value become one for the whole program.
+//! An identity represents all objects that its place allocates. For example, one identity
+//! represents every list that `[x]` in a loop creates. Its facts are **slots**, each with an
+//! abstract value of its own, so that a reader of a slot is notified when it is widened. Two
+//! identities of mutable objects that meet in a value are unified for the whole program.
 
 use super::value::Sv;
 use crate::types::Type;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 pub struct Identity(u32);
 entity_impl!(Identity, "obj");
 
-/// What kind of object it is.
+/// The kind of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Kind {
     /// A list.
@@ -31,26 +32,26 @@ pub enum Kind {
     Cell,
     /// An iterator over something.
     Iterator,
-    /// A range.
+    /// A range object.
     Range,
-    /// A function of the program.
+    /// A function that the program defines.
     Function,
     /// A method bound to its receiver.
     Bound,
-    /// A function or method of the host that the engine knows.
+    /// A host function or method that the engine knows.
     Builtin,
     /// A class.
     Class,
-    /// All instances of a class of the program.
+    /// All instances of a user class.
     Instance,
-    /// All instances of one of the host's classes of exceptions.
+    /// All instances of one of the host's exception classes.
     Exception,
     /// The names of a module.
     Namespace,
 }
 
 impl Kind {
-    /// Whether its objects may change, so that two that meet must share everything.
+    /// Returns true if its objects may change. Two of them that meet must share all facts.
     pub fn is_mutable_container(self) -> bool {
         matches!(
             self,
@@ -58,12 +59,12 @@ impl Kind {
         )
     }
 
-    /// Whether many of them in one value become one.
+    /// Returns true if many of them in one value are unified.
     pub(super) fn may_be_crowded(self) -> bool {
         matches!(self, Kind::Tuple | Kind::Instance)
     }
 
-    /// The types that objects of this kind may have.
+    /// The possible types of objects of this kind.
     pub fn ty(self) -> Type {
         match self {
             Kind::List => Type::LIST_EXACT,
@@ -106,7 +107,7 @@ pub enum Slot {
     TupleItem(u32),
     /// The step of a range.
     RangeStep,
-    /// What a cell holds.
+    /// The content of a cell.
     Content,
     /// The receiver of a bound method.
     ImSelf,
@@ -116,9 +117,9 @@ pub enum Slot {
     Closure,
     /// The tuple of a function's defaults.
     Defaults,
-    /// The bases of a class, each as a tuple item would be.
+    /// The bases of a class, one slot each.
     Base(u32),
-    /// An attribute of a class, of all instances of one, or a name of a module.
+    /// An attribute of a class or of all instances of one, or a name of a module.
     Attr(Arc<str>),
 }
 
@@ -142,31 +143,33 @@ impl fmt::Display for Slot {
     }
 }
 
-/// Where the value of a slot is.
+/// The place of a slot's value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SlotValue {
     pub sv: Sv,
-    /// Whether the value is the slot's own; else it is that of the one place that stores there.
+    /// True if the value is the slot's own. Otherwise the slot shares the value of the one place
+    /// that stores there.
     pub own: bool,
 }
 
-/// What is known of an identity.
+/// The facts about an identity.
 #[derive(Clone, Debug)]
 pub(super) struct Heap {
     pub kind: Kind,
-    /// What it is called: of a function or a class its name, of a builtin its.
+    /// Its name: that of the function, class or builtin.
     pub name: Arc<str>,
-    /// The function in the program, the builtin in the table, or the class of an instance and the reverse.
+    /// The function's index in the program or the builtin's index in the table. For an instance its
+    /// class, and for a class its instance.
     pub link: u32,
     pub slots: BTreeMap<Slot, SlotValue>,
-    /// An object of it has reached what is beyond the known world.
+    /// An object of this identity is reachable from outside the analysed program.
     pub escaped: bool,
-    /// It can be reached through names that others may rebind.
+    /// It can be reached through names that outside code may rebind.
     pub published: bool,
-    /// Something has replaced an item.
+    /// Some operation replaced an item.
     pub mutated: bool,
-    /// Something has changed the length.
+    /// Some operation changed the length.
     pub resized: bool,
-    /// The identities that became one with it, itself included.
+    /// The identities that were unified with it, itself included.
     pub members: Vec<Identity>,
 }

@@ -1,26 +1,26 @@
-//! Looking attributes up in classes, in the order in which the language does.
+//! Attribute lookup in classes, in method resolution order.
 
 use super::engine::Engine;
 use super::identity::{Identity, Slot};
 use super::value::Facts;
 use std::sync::Arc;
 
-/// What a class has by a name.
+/// The result of looking a name up in a class.
 pub(super) struct Looked {
     /// The value.
     pub facts: Facts,
-    /// Whether there surely is one.
+    /// True if there surely is a value.
     pub surely: bool,
 }
 
 impl Looked {
-    /// Whether there is none, and none can come.
+    /// Returns true if there is no value, and none can be added.
     pub fn is_absent(&self) -> bool {
         self.facts.is_impossible() && !self.surely
     }
 }
 
-/// Attributes that instances of the host's exceptions have from the start, by class.
+/// Attributes that instances of the host's exceptions have from creation on, by class.
 const OF_EXCEPTIONS: &[(&str, &[&str])] = &[
     ("BaseException", &["args"]),
     ("StopIteration", &["value"]),
@@ -57,7 +57,7 @@ const OF_EXCEPTIONS: &[(&str, &[&str])] = &[
 ];
 
 impl Engine<'_> {
-    /// The class and those it derives from, in the order in which they are asked; none if that order is not known.
+    /// The class and its bases in method resolution order. None if the order is not known.
     pub(super) fn linearized(&self, class: Identity) -> Option<Vec<Identity>> {
         self.linearized_within(class, 0)
     }
@@ -95,7 +95,7 @@ impl Engine<'_> {
         }
     }
 
-    /// What the class, or the first of those it derives from, has by this name.
+    /// Looks the name up in the class and its bases.
     pub(super) fn lookup(&mut self, class: Identity, name: &str) -> Looked {
         match self.linearized(class) {
             Some(order) => self.lookup_in(&order, name),
@@ -106,7 +106,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The same over classes in order.
+    /// Looks the name up in classes, in the given order.
     pub(super) fn lookup_in(&mut self, order: &[Identity], name: &str) -> Looked {
         let mut facts = Facts::IMPOSSIBLE;
         for &class in order {
@@ -132,7 +132,7 @@ impl Engine<'_> {
                 };
             }
         }
-        // What every object has.
+        // The attributes of `object`.
         if name == "__init__"
             && let Some(init) = self.builtin_facts("object.__init__")
         {
@@ -147,8 +147,9 @@ impl Engine<'_> {
         }
     }
 
-    /// What the classes of instances have by a name of the language's own; none if some class is not known, or may not have it
-    /// and `must` have it.
+    /// The special methods (such as `__add__`) of the value's classes. None if the value may be
+    /// an object that is not an instance of a user class, or if a class may have an attribute of
+    /// this name that is not a function.
     pub(super) fn special_methods(&mut self, facts: &Facts, name: &str) -> Option<Looked> {
         let mut all = Looked {
             facts: Facts::IMPOSSIBLE,

@@ -1,22 +1,28 @@
-//! The annotation engine: which types and heap facts hold in a whole program, found by following it to a fixpoint.
+//! The annotation engine: the types and heap facts that hold in a whole program, computed as a
+//! fixpoint.
 //!
 //! # Terms
-//! An **abstract value** ([`Sv`]) is what is known of the values that a variable may have: a type, a constant, and
-//! the **identities** that it may be. An [`Identity`] stands for the objects that one place of the program makes; what
-//! is inside of them is in its slots. A **version** is a function analysed for some of its call sites. A fact's
-//! [`Source`](crate::facts::Source) is the weakest of those it follows from.
+//! An **abstract value** ([`Sv`]) describes the possible values of a variable: a type, a constant,
+//! and the **identities** that it may be. An [`Identity`] represents the objects that one place in
+//! the program allocates; the facts about their insides are in its slots. A **version** is a
+//! function analysed for some of its call sites. A fact's [`Source`](crate::facts::Source) is the
+//! weakest of those it follows from.
 //!
-//! # What a reader may rely on
-//! - Facts only decrease: a value changes by joins alone. *Impossible* (nothing can be here yet) and *most general*
-//!   (anything may be here) are never confused, and to set a fact on either is an error.
-//! - Two identities of mutable objects that meet in one value are one for the whole program.
+//! # Guarantees to readers
+//! - Facts only decrease: a value changes by joins alone. *Impossible* (no value can be here yet)
+//!   and *most general* (any value may be here) are never confused, and setting a fact on either is
+//!   an error.
+//! - Two identities of mutable objects that meet in one value are unified for the whole program.
 //! - The result does not depend on the order of steps, budgets included.
-//! - What is beyond the known world is most general, and an object that reaches it loses its heap facts.
-//! - Exceptions from outside (signals, memory, depth of recursion) are not followed. A block that is not reached, or
-//!   blocked, is one that nothing has been found to lead to: compiled code must leave there, not assume.
+//! - Values from outside the analysed program are most general, and an object that reaches outside
+//!   code loses its heap facts. For example, after a call of an unknown `f(xs)`, `xs` is still a
+//!   list, but of unknown items.
+//! - Exceptions from outside (signals, memory, depth of recursion) are not followed. So an
+//!   unreached or blocked block may still run: compiled code must deoptimise there, and not assume
+//!   that it does not run.
 //!
 //! # Deliberately absent
-//! Nothing here changes HIR, and nothing asks a host. `docs/infer.md` has the whole.
+//! Nothing here changes HIR or queries a host. `docs/infer.md` describes the engine in full.
 
 mod analysis;
 mod annset;
@@ -52,17 +58,17 @@ use crate::types::Type;
 use engine::{Engine, VersionKey};
 use special::{Plan, Site};
 
-/// Where an analysis begins, after the module's body.
+/// The entry of an analysis that follows the module's body.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
     /// The function.
     pub function: FuncId,
-    /// The types of its arguments; of those that are missing nothing is known.
+    /// The argument types. Nothing is known of an argument without a type here.
     pub types: &'a [Type],
 }
 
-/// Analyse a program from its module's body, if it has one, and functions that may be called then, in any order and any
-/// number of times.
+/// Analyses a program from its module's body, if it has one, and then from functions that may be
+/// called in any order and any number of times.
 pub fn analyse(program: &Program, starts: &[Start<'_>], options: &Options) -> Analysis {
     let mut plan = Plan::default();
     let (mut steps, mut changes, mut rounds) = (0, 0, 0);
@@ -70,7 +76,8 @@ pub fn analyse(program: &Program, starts: &[Start<'_>], options: &Options) -> An
         let mut engine = Engine::new(program, &plan, options);
         engine.start(starts);
         engine.run();
-        // Once more, with the facts that stand: for their sources, and for what call sites pass.
+        // Analyse once more with the final facts, for their sources and for the arguments of call
+        // sites.
         engine.find_sources();
         for start in starts {
             engine.enter(start);
@@ -142,7 +149,7 @@ impl Engine<'_> {
         self.note_call(site, func, &facts);
     }
 
-    /// Note what a site passes to a function.
+    /// Notes the arguments that a site passes to a function.
     fn note_call(&mut self, site: Site, func: FuncId, args: &[Facts]) {
         let noted = self.calls.entry(site).or_default().entry(func).or_default();
         for (index, facts) in args.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! What the text of the program says of names, whatever the analysis has found so far: which names are bound on every way
-//! through a body, which are bound or deleted at all.
+//! Facts about names that follow from the program's text alone: names that are bound on every path
+//! through a body, and names that are bound or deleted anywhere.
 //!
-//! A name that may be unbound is looked up further on, or raises. Whether it may be must not depend on how far the analysis is, so it
-//! follows from the text alone.
+//! A name that may be unbound is looked up in an outer scope, or raises. The answer must not depend
+//! on the progress of the analysis, so it follows from the text alone.
 
 use super::program::{FuncId, Program};
 use crate::bytecode::{Code, GeneralOp as G, Op as B};
@@ -13,9 +13,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// The names that a body stores, and where.
 struct Body {
     dominators: SecondaryMap<Block, PackedOption<Block>>,
-    /// Each store that is done when its block is left in the regular way.
+    /// Each store that has run when its block is left without an exception.
     stores: HashMap<String, Vec<(Block, usize)>>,
-    /// Where each operation is.
+    /// The place of each operation.
     places: HashMap<Value, (Block, usize)>,
     /// Names that are bound whenever the body returns.
     surely: BTreeSet<String>,
@@ -83,10 +83,10 @@ impl Body {
     }
 }
 
-/// What is known of the program's names before anything is analysed.
+/// The facts about the program's names before the analysis begins.
 pub(super) struct Names {
     bodies: HashMap<FuncId, Body>,
-    /// Names that some code binds in the module.
+    /// Names of the module that some code binds.
     bound: HashSet<String>,
     /// Names of the module that some code deletes.
     deleted: HashSet<String>,
@@ -131,24 +131,25 @@ impl Names {
         }
     }
 
-    /// Whether some code of the program binds the name in the module.
+    /// Returns true if some code of the program binds the name in the module.
     pub fn is_bound(&self, name: &str) -> bool {
         self.bound.contains(name)
     }
 
-    /// Whether some code of the program deletes the name from the module.
+    /// Returns true if some code of the program deletes the name from the module.
     pub fn is_deleted(&self, name: &str) -> bool {
         self.deleted.contains(name)
     }
 
-    /// Whether the name is bound whenever this body returns, and nobody deletes it afterwards.
+    /// Returns true if the name is bound whenever this body returns, and no code deletes it
+    /// afterwards.
     pub fn surely_binds(&self, body: FuncId, name: &str) -> bool {
         let body = self.bodies.get(&body);
         body.is_some_and(|body| body.surely.contains(name))
             && !self.deleted_attributes.contains(name)
     }
 
-    /// Whether a body has bound the name whenever it comes to this operation.
+    /// Returns true if the body has bound the name on every path to this operation.
     pub fn is_bound_at(&self, body: FuncId, name: &str, v: Value) -> bool {
         let Some(body) = self.bodies.get(&body) else {
             return false;

@@ -1,7 +1,8 @@
-//! What branches tell: predicates on values, and what remains of facts where one holds.
+//! Predicates on values that branches imply, and the facts that remain where one holds.
 //!
-//! Refinements are kept as predicates and applied where a value is read. So nothing that was derived from facts that have
-//! become more general since can linger: only which predicates hold on all ways to a block is remembered.
+//! Refinements are kept as predicates and applied where a value is read. So nothing derived from
+//! facts that have since been widened can linger: the engine remembers only the predicates that
+//! hold on all paths to a block.
 
 use super::engine::Engine;
 use super::identity::{Identity, Kind};
@@ -9,7 +10,7 @@ use super::value::{Facts, ints};
 use crate::hir::Value;
 use crate::types::{ConstValue, Type};
 
-/// Something that holds of a value.
+/// A predicate on a value.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Predicate {
     /// It is None.
@@ -26,16 +27,17 @@ pub(super) enum Predicate {
     NotNegative,
     /// It is an instance of one of these classes, or of a class that derives from one.
     Instance(Vec<Identity>),
-    /// It is not.
+    /// The negation of `Instance`.
     NotInstance(Vec<Identity>),
-    /// It is an instance of exactly one of these.
+    /// It is an instance of exactly one of these classes.
     Exactly(Vec<Identity>),
 }
 
-/// What holds on all ways to a place.
+/// The predicates that hold on all paths to a place.
 pub(super) type Env = Vec<(Value, Predicate)>;
 
-/// What holds where either does: what both say, and of the rest one after the other what follows from either.
+/// The predicates that hold if either set does: those in both, then for each of the rest the
+/// predicate that either one implies.
 pub(super) fn common(a: &Env, b: &Env) -> Env {
     let (mut both, rest): (Env, Env) = a.iter().cloned().partition(|p| b.contains(p));
     let mut others: Vec<&(Value, Predicate)> = b.iter().filter(|p| !a.contains(p)).collect();
@@ -55,8 +57,9 @@ pub(super) fn common(a: &Env, b: &Env) -> Env {
 }
 
 impl Predicate {
-    /// What holds where this or the other does, of two that say the same kind of thing: if it were nothing, what is known would
-    /// depend on which of the ways to a block has been looked at again when its classes were more.
+    /// The predicate that holds if one of two predicates of the same kind does. Without it, the
+    /// result would depend on the order in which the paths to a block are analysed again after
+    /// their classes grew.
     fn either(&self, other: &Predicate) -> Option<Predicate> {
         use Predicate::*;
         let all = |a: &[Identity], b: &[Identity]| {
@@ -78,7 +81,7 @@ impl Predicate {
     }
 }
 
-/// Add what is not there yet.
+/// Adds the predicates that are not in the set yet.
 pub(super) fn extend(env: &mut Env, more: &Env) {
     for entry in more {
         if !env.contains(entry) {
@@ -88,7 +91,7 @@ pub(super) fn extend(env: &mut Env, more: &Env) {
 }
 
 impl Engine<'_> {
-    /// What remains of the facts where the predicate holds.
+    /// The facts that remain where the predicate holds.
     pub(super) fn refine(&mut self, facts: Facts, predicate: &Predicate) -> Facts {
         match predicate {
             _ if facts.is_impossible() => facts,
@@ -125,7 +128,7 @@ impl Engine<'_> {
                 let mut facts = facts;
                 for class in classes {
                     let mask = self.instance_type(*class);
-                    // Of exceptions the type says nothing but that they are.
+                    // The type of an exception only says that it is one.
                     if self.is_builtin_class(*class) && !self.is_exception(*class) {
                         facts = self.without(facts, mask);
                     }
@@ -139,7 +142,7 @@ impl Engine<'_> {
     /// The part of the facts that is of the type.
     pub(super) fn restrict(&mut self, mut facts: Facts, ty: Type) -> Facts {
         let both = facts.ty & ty;
-        // The intersection of unrelated classes may be either of them: never lose what is known.
+        // The intersection of unrelated classes may be either of them; never lose a known fact.
         facts.ty = both;
         self.settle(facts)
     }
@@ -149,7 +152,8 @@ impl Engine<'_> {
         self.settle(facts)
     }
 
-    /// Drop the objects that the type excludes, and the part of the type for which there is no object.
+    /// Drop the objects that the type excludes, and the part of the type for which there is no
+    /// object.
     fn settle(&mut self, mut facts: Facts) -> Facts {
         let ids = std::mem::take(&mut facts.objects.ids);
         let fits = |id: &Identity| self.set.own_heap(*id).kind.ty().could_be(facts.ty);
@@ -167,7 +171,7 @@ impl Engine<'_> {
         facts.normal()
     }
 
-    /// Drop the instances of classes for which it does not hold.
+    /// Drops the instances of classes for which `holds` is false.
     fn keep_instances(&self, facts: &mut Facts, holds: impl Fn(Identity) -> bool) {
         facts.objects.ids.retain(|id| {
             let heap = self.set.own_heap(*id);
@@ -194,12 +198,12 @@ impl Engine<'_> {
         if facts.is_impossible() || !facts.objects.open || !facts.objects.ids.is_empty() {
             return facts;
         }
-        // An object of which nothing was known is now an instance of known classes, and what is inside of those that
-        // came from beyond the known world is not known.
+        // Here an object of unknown class becomes an instance of known classes. The insides of
+        // those from outside the analysed program are unknown.
         facts
     }
 
-    /// What of the type of a builtin class are instances of another builtin class: bools of the ints.
+    /// The instances of another builtin class that a builtin class's type includes: bools for ints.
     fn subtypes(&self, ty: Type) -> Type {
         match Type::BOOL <= ty && ty != Type::BOOL {
             true => Type::BOOL,
@@ -207,7 +211,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether `x op y` tells of ints that `y`, or `x`, is not negative.
+    /// Returns which of `y` and `x` a true `x op y` on ints proves not negative.
     pub(super) fn order_tells(&self, symbol: &str, x: &Facts, y: &Facts) -> (bool, bool) {
         if !(x.is(ints() | Type::BOOL) && y.is(ints() | Type::BOOL)) {
             return (false, false);

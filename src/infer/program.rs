@@ -1,4 +1,5 @@
-//! What is analysed: the functions of a program in HIR, and how its objects and names lead to them.
+//! The input of an analysis: the functions of a program in HIR, and the objects and names that lead
+//! to them.
 
 use crate::bytecode::{Code, Document, Pc, Reason};
 use crate::facts::World;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 pub struct FuncId(u32);
 entity_impl!(FuncId, "fn");
 
-/// The known world: everything that the analysis may follow calls into.
+/// The analysed program: all functions into which the analysis may follow calls.
 #[derive(Default)]
 pub struct Program {
     pub(super) functions: PrimaryMap<FuncId, Function>,
@@ -22,18 +23,18 @@ pub struct Program {
     pub(super) globals: BTreeMap<String, FuncId>,
     pub(super) unknown_globals: BTreeSet<String>,
     pub(super) module: Option<FuncId>,
-    /// Codes that there is no HIR of, and why.
+    /// Code objects without HIR, each with the reason.
     pub refused: Vec<(String, String)>,
     pub(super) codes_refused: Vec<Code>,
 }
 
-/// A world of which nothing is known: what can be known, the analysis finds in the program itself.
+/// A `World` without answers: the analysis finds all facts in the program itself.
 struct Nothing;
 
 impl World for Nothing {}
 
 impl Program {
-    /// Add a function.
+    /// Adds a function.
     pub fn add(&mut self, function: Function) -> FuncId {
         for constant in &function.code.consts {
             let value = constant.value.clone();
@@ -42,25 +43,26 @@ impl Program {
         self.functions.push(function)
     }
 
-    /// Say that the object (a code or a function) runs this function.
+    /// Declares that the object (a code or a function) runs this function.
     pub fn bind(&mut self, object: ObjectHandle, function: FuncId) {
         self.by_object.insert(object, function);
     }
 
-    /// Say that a name of the module holds this function from the start.
+    /// Declares that a name of the module holds this function from the start.
     pub fn global(&mut self, name: impl Into<String>, function: FuncId) {
         self.globals.insert(name.into(), function);
     }
 
-    /// Say that a name of the module holds something of which nothing is known.
+    /// Declares that a name of the module holds an unknown object.
     pub fn unknown_global(&mut self, name: impl Into<String>) {
         self.unknown_globals.insert(name.into());
     }
 
-    /// Add a code, in HIR that is built without any knowledge of the world.
+    /// Adds a code object, in HIR that is built without any knowledge of the world.
     ///
     /// # Errors
-    /// Why nothing can be built of it; it is then beyond the known world, but for the names that it binds.
+    /// The reason why no HIR can be built. The code is then outside the analysed program, except
+    /// for the names that it binds.
     pub fn add_code(&mut self, code: &Code) -> Result<FuncId, String> {
         match build(&Arc::new(without_hints(code))) {
             Ok(f) => Ok(self.add(f)),
@@ -78,7 +80,7 @@ impl Program {
         all.find_map(|(id, f)| (f.code.name == name).then_some(id))
     }
 
-    /// Take out the function that was added last.
+    /// Removes the function that was added last.
     pub(super) fn take(self, id: FuncId) -> Function {
         let function = self
             .functions
@@ -113,10 +115,11 @@ impl Program {
         self.functions.values().map(|f| f.code.name.as_str())
     }
 
-    /// All codes of a document. A code that the document has in HIR too is taken as it stands there, others are built
-    /// without any knowledge of the world; a code of which nothing can be built is beyond the known world. A module's body
-    /// is the code `<module>`; without one, every code that no other holds is a global function. A constant that is a
-    /// function is that of the code of its name.
+    /// Adds all code objects of a document. If the document has the HIR of a code, that HIR is
+    /// used; for others it is built without any knowledge of the world. A code for which no HIR can
+    /// be built is outside the analysed program. A module's body is the code `<module>`; without
+    /// one, every code that no other code holds is a global function. A constant that is a function
+    /// runs the code of its name.
     ///
     /// # Errors
     /// A function in HIR that can't be read, or a code that is not well-formed.
@@ -172,7 +175,8 @@ impl Program {
     }
 }
 
-/// A hint is a bet that may be lost: what the interpreter does then would not have been followed.
+/// Removes the hints. A hint is a speculation that may fail, and the interpreter's execution after
+/// that would not be followed.
 fn without_hints(code: &Code) -> Code {
     let mut code = code.clone();
     code.local_hints.clear();
@@ -191,7 +195,8 @@ fn build(code: &Arc<Code>) -> Result<Function, String> {
         true => Start::Function(&[]),
         false => Start::Loop(Pc(0), &[]),
     };
-    // A bet that is lost goes on in the interpreter, which nobody follows: none is made.
+    // A failed speculation continues in the interpreter, which the analysis does not follow. So HIR
+    // is built without any.
     let pcs = (0..code.instrs.len() as u32).map(Pc);
     let avoid: HashSet<(Pc, Reason)> = pcs
         .flat_map(|pc| Reason::ALL.map(|reason| (pc, reason)))

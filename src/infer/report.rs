@@ -1,4 +1,4 @@
-//! From the engine's state to what is told of it: bindings and annotations in the seed's layout, and summaries.
+//! Text of the results: bindings and annotations in the layout of the seed, and summaries.
 
 use super::analysis::{Analysis, Blocked, Found, Object};
 use super::engine::{Engine, Status, VersionId};
@@ -56,7 +56,7 @@ impl Engine<'_> {
         text
     }
 
-    /// The value with all that is known of it, on one line.
+    /// The value with all its facts, on one line.
     pub(super) fn describe(&self, sv: Sv) -> String {
         let facts = self.set.get(sv);
         match sv == Sv::IMPOSSIBLE || facts.is_impossible() {
@@ -102,7 +102,7 @@ impl Engine<'_> {
         names
     }
 
-    /// All that was found.
+    /// Turns the engine's state into the results.
     pub(super) fn report(mut self) -> Analysis {
         let mut analysis = Analysis {
             steps: self.steps,
@@ -125,7 +125,7 @@ impl Engine<'_> {
             let found = self.found(id);
             analysis.versions.push(found);
         }
-        // Versions that are for other namespaces only have the same name.
+        // Versions that differ only in their namespace have the same name.
         canonical.sort();
         let mut canonical = canonical.concat();
         print.text.push_str("Annotations:\n");
@@ -265,7 +265,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Facts with what is inside of objects, without names that depend on the order of steps.
+    /// Facts with the insides of objects, without names that depend on the order of steps.
     fn deep_text(&self, facts: &Facts, depth: u32) -> String {
         let mut text = self.facts_text(facts);
         if facts.objects.open {
@@ -283,7 +283,8 @@ impl Engine<'_> {
             }
             for slot in heap.slots.keys() {
                 let inside = self.set.slot_facts(*id, slot).unwrap_or(Facts::IMPOSSIBLE);
-                // Of what others have there is nothing to say, whatever was asked for.
+                // The slots of objects that outside code can reach are unknown, also if something
+                // was read from them.
                 if !(inside.is_impossible() || heap.escaped && inside.is_most_general()) {
                     let _ = write!(part, " {slot}={{{}}}", self.deep_text(&inside, depth - 1));
                 }
@@ -382,7 +383,7 @@ impl Engine<'_> {
                     continue;
                 };
                 let value = self.set.find(value.sv);
-                // Of names only those that are there.
+                // A name that was only queried, and never bound, is not printed.
                 let is_asked = matches!(slot, Slot::Attr(_) | Slot::Defaults | Slot::Closure);
                 if is_asked && self.set.get(value).is_impossible() {
                     continue;
@@ -498,7 +499,7 @@ impl Engine<'_> {
     }
 }
 
-/// The type as it is printed beside the constant.
+/// The type that is printed beside the constant.
 fn plain_type(facts: &Facts) -> Type {
     match facts.constant {
         Some(_) => facts.ty.unspecialized().drop_mortality(),
@@ -506,13 +507,13 @@ fn plain_type(facts: &Facts) -> Type {
     }
 }
 
-/// Whether it is worth saying that the value is not negative.
+/// Returns true if the constant does not already show that the value is not negative.
 fn is_told_nonneg(facts: &Facts) -> bool {
     let ints = Type::LONG_EXACT | Type::CINT;
     facts.nonneg && facts.constant.is_none() && facts.ty.could_be(ints)
 }
 
-/// What is printed, and what is still to be.
+/// The text so far, and the values still to print.
 #[derive(Default)]
 struct Printer {
     text: String,

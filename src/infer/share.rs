@@ -1,8 +1,8 @@
-//! The work that follows from a change: values that take from others, identities that become one, objects that escape or
-//! can be reached through names.
+//! The work that follows from a change: values that take from others, identities that are unified,
+//! objects that escape or can be reached through names.
 //!
-//! It is done from a list. Two identities are linked *before* what is inside them is merged: so a list that holds
-//! itself can meet another that does.
+//! It is done from a work list. Two identities are linked *before* their insides are merged: so a
+//! list that contains itself can be unified with another such list.
 
 use super::annset::{AnnotationSet, MAX_OBJECTS, Reader, Task};
 use super::identity::{Heap, Identity, Kind, Slot};
@@ -28,14 +28,15 @@ impl AnnotationSet {
     pub(super) fn resolved(&self, facts: &Facts) -> Facts {
         let mut facts = facts.clone();
         let ids = &mut facts.objects.ids;
-        // Which of the immutable ones were met counts, not which of them have become one since.
+        // The limit counts the immutable identities that were seen; it does not depend on later
+        // unifications.
         for id in ids.iter_mut() {
             if self.heaps[*id].kind.is_mutable_container() {
                 *id = self.same(*id);
             }
         }
-        // What anybody may have is no more than any other object from beyond the known world; but what is stored into a class
-        // is known.
+        // An object that outside code can reach is like any other unknown object, so its identity
+        // adds nothing. A class stays: values stored into it are known.
         if facts.objects.open {
             ids.retain(|id| {
                 let heap = self.heap(*id);
@@ -47,12 +48,12 @@ impl AnnotationSet {
         facts
     }
 
-    /// The join; identities that must share are noted.
+    /// The join. Identities that must be unified are queued.
     pub(super) fn joined(&mut self, a: &Facts, b: &Facts) -> Facts {
         let mut joined = a.join(b);
         if joined.objects.open {
-            // Nothing is known of what can be anything, the objects that it may be included; and the host's exceptions hold
-            // nothing that is known.
+            // If the type includes every object, identities add nothing. Nothing is known of the
+            // insides of the host's exceptions.
             let is_any = Type::OBJECT <= joined.ty;
             let heaps = &self.heaps;
             let tasks = &mut self.tasks;
@@ -106,7 +107,7 @@ impl AnnotationSet {
         }
         let old = self.get(sv);
         let new = match beyond {
-            // What was here has escaped, and is no more than anything else there.
+            // The value has escaped, so it is as unknown as any value outside.
             true => Facts::MOST_GENERAL.because(old.source.max(facts.source)),
             false => {
                 let new = self.joined(&old, &facts);
@@ -125,7 +126,8 @@ impl AnnotationSet {
         self.tasks.extend(flows);
     }
 
-    /// Take all facts for proved, but those behind names that others may rebind.
+    /// Sets the source of all facts to proved, except for those behind names that outside code may
+    /// rebind.
     pub(super) fn forget_sources(&mut self) {
         let all: Vec<Sv> = self.nodes.keys().collect();
         for sv in all {
@@ -156,7 +158,7 @@ impl AnnotationSet {
                 self.make_own(id, slot);
             }
         }
-        // First the link, then what is inside: what is inside may be the two again.
+        // First the link, then the insides, which may contain the two identities again.
         self.forward[loser.index()] = winner;
         let lost = self.heaps[loser].clone();
         let kept = &mut self.heaps[winner];
@@ -164,7 +166,7 @@ impl AnnotationSet {
         kept.resized |= lost.resized;
         kept.members.extend(&lost.members);
         kept.members.sort_unstable();
-        // What only one of them was, both are now, and what is inside of both.
+        // A flag of one of them holds for both now, and for the insides of both.
         if kept.escaped != lost.escaped {
             kept.escaped = false;
             self.tasks.push(Task::Escape(winner));
@@ -186,7 +188,7 @@ impl AnnotationSet {
         }
     }
 
-    /// Make one value of two that are slots' own.
+    /// Unifies two values that are slots' own.
     fn unify_values(&mut self, a: Sv, b: Sv) {
         let (a, b) = (self.find(a), self.find(b));
         if a == b {
@@ -243,7 +245,7 @@ impl AnnotationSet {
                 }
             }
         }
-        // The class of an instance can be asked for, and so its methods.
+        // Outside code can read the class of an instance, and so its methods.
         for member in self.heaps[id].members.clone() {
             let Heap { kind, link, .. } = self.heaps[member];
             if kind == Kind::Instance && link != u32::MAX {
@@ -268,7 +270,8 @@ impl AnnotationSet {
     }
 }
 
-/// Whether others can change what is inside of such objects only by rebinding names, which is assumed not to happen.
+/// Returns true if outside code can change the insides of such objects only by rebinding names. The
+/// analysis assumes that it does not.
 pub(super) fn keeps_slots(kind: Kind) -> bool {
     matches!(kind, Kind::Class | Kind::Function | Kind::Namespace)
 }

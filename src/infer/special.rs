@@ -1,9 +1,10 @@
-//! Specialisation: call sites with different types of arguments get versions of their own.
+//! Specialisation: call sites with different argument types get their own versions of a function.
 //!
-//! The analysis is made in rounds. In the first, each function has one version. What the call sites then pass is known, and
-//! in the next round call sites that pass other types call another version. Which version a site calls is fixed
-//! within a round, so the result of each round, and of all, does not depend on the order of steps. A function that would have more
-//! versions than the budget allows keeps one.
+//! The analysis runs in rounds. In the first, each function has one version. That gives the
+//! arguments of each call site, and in the next round call sites with other types call another
+//! version. The version that a site calls is fixed within a round, so the result of each round, and
+//! of all, does not depend on the order of steps. A function that would have more versions than the
+//! budget allows keeps one.
 
 use super::engine::{Engine, Options};
 use super::identity::Kind;
@@ -13,10 +14,10 @@ use crate::hir::Value;
 use crate::types::Type;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The types of arguments that a version is for, one text a parameter.
+/// The argument types that a version is for, one text for each parameter.
 pub type Group = Vec<String>;
 
-/// A place that calls.
+/// A call site.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Site {
     pub func: FuncId,
@@ -25,7 +26,7 @@ pub(super) struct Site {
     pub op: Option<Value>,
 }
 
-/// Which version each call site calls.
+/// The version that each call site calls.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Plan {
     groups: BTreeMap<(Site, FuncId), Group>,
@@ -33,7 +34,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Whether the site was found to call too many functions to be followed into them.
+    /// Returns true if the site has too many callees to follow.
     pub fn is_crowded(&self, site: &Site) -> bool {
         self.crowded.contains(site)
     }
@@ -44,7 +45,7 @@ impl Plan {
 }
 
 impl Engine<'_> {
-    /// What the call sites passed, as the plan for the next round.
+    /// The plan for the next round, from the arguments that call sites passed.
     pub(super) fn next_plan(&self, options: &Options) -> Plan {
         let mut by_callee: BTreeMap<FuncId, Vec<(&Site, Group)>> = BTreeMap::new();
         for (site, callees) in &self.calls {
@@ -69,7 +70,8 @@ impl Engine<'_> {
         plan
     }
 
-    /// What of an argument tells call sites apart: its builtin class, or the class of the program.
+    /// The part of an argument's facts that separates call sites: its builtin class or its user
+    /// class.
     fn key_part(&self, facts: &Facts) -> String {
         let ty = facts.ty.unspecialized().drop_mortality();
         let mut classes: BTreeSet<&str> = BTreeSet::new();

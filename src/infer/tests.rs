@@ -1,5 +1,5 @@
-//! The annotation set's facts (those of `docs/infer.md` that need no program), and what an analysis costs. Programs are in
-//! `jit-tests/files/infer`.
+//! Tests of the annotation set (the rules in `docs/infer.md` that need no program), and of the cost
+//! of an analysis. Programs are in `jit-tests/files/infer`.
 
 use super::*;
 use crate::bytecode::Document;
@@ -15,7 +15,7 @@ fn some_int() -> Facts {
     Facts::of_type(Type::LONG_EXACT)
 }
 
-/// A list of the program, with what it holds.
+/// A list of the program with these items.
 fn list(set: &mut AnnotationSet, items: Facts) -> (Identity, Sv) {
     let id = set.identity(Kind::List, "");
     set.slot(id, Slot::Items);
@@ -278,7 +278,7 @@ fn facts_only_decrease_whatever_is_done() {
     }
 }
 
-/// Analyse the program from `f`, with what is known of its arguments.
+/// Analyses the program from `f`, with these argument types.
 fn run(text: &str, types: &[Type], options: &Options) -> (usize, Analysis) {
     let document = Document::parse(text).unwrap();
     let program = Program::of_document(&document).unwrap();
@@ -287,7 +287,7 @@ fn run(text: &str, types: &[Type], options: &Options) -> (usize, Analysis) {
     (ops, analyse(&program, start.as_slice(), options))
 }
 
-/// Programs of about `n` operations of several shapes.
+/// Programs of about `n` operations, in several shapes.
 fn shapes(n: usize) -> Vec<(&'static str, String)> {
     let head = "code \"f\" {\n  params 1\n  local n\n  local x\n  stack 4\n  const 1\n  const 2.5\n  resume 0\n  load_fast n\n  store_fast x\n";
     let mut straight = head.to_owned();
@@ -325,7 +325,7 @@ fn shapes(n: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Operations are evaluated so often each, at most: what `docs/infer.md` states.
+/// The most times that each operation is evaluated on the average, as `docs/infer.md` states.
 const MOST_VISITS: u64 = 8;
 
 #[test]

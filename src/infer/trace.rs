@@ -1,9 +1,9 @@
-//! The steps of an analysis, written as the seed writes them.
+//! The text of an analysis's steps, in the format of the seed.
 
 use crate::hir::Value;
 use std::fmt::Write;
 
-/// The steps, if they are kept.
+/// The text of the steps, if it is kept.
 #[derive(Default)]
 pub(super) struct Trace {
     pub on: bool,
@@ -23,26 +23,26 @@ impl Trace {
         }
     }
 
-    /// A block is looked at.
+    /// Notes that a block is analysed.
     pub fn analyse(&mut self, place: &str) {
         if self.on {
             self.line(&format!("Analyse({place}):"));
         }
     }
 
-    /// An operation gave a value.
+    /// Notes that an operation gave a value.
     pub fn bound(&mut self, v: Value, text: &str) {
         self.line(&format!("    {v:?} ---> {text}"));
     }
 
-    /// The block stops at an operation.
+    /// Notes that the block stops at an operation.
     pub fn blocked(&mut self, op: &str) {
         if self.on {
             self.line(&format!("    impossiblevalue: blocked at `{op}`"));
         }
     }
 
-    /// A block is to be looked at again.
+    /// Notes that a block is queued again.
     pub fn queued(&mut self, place: &str, was_blocked: bool) {
         if self.on {
             let word = match was_blocked {
@@ -53,7 +53,7 @@ impl Trace {
         }
     }
 
-    /// Two ways meet: what was known, what arrives, what both have.
+    /// Notes that two paths join: the old facts, those that arrive, and the result.
     pub fn merged(&mut self, place: &str, [before, new, both]: &[String; 3]) {
         let mut text = format!("Intersection({place}):\n");
         let _ = writeln!(text, "    previous annotations -----> {before}");

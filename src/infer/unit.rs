@@ -1,16 +1,21 @@
-//! What is known in one unit of compiled code.
+//! Facts about one unit of compiled code.
 //!
-//! The same engine, over one function as the compiler has it, with what was inlined. What compiled code relies on must hold whatever the
-//! program does, so here
+//! The same engine runs over one function as the compiler has it, with its inlined callees.
+//! Compiled code may rely only on facts that hold for every program, so here
 //!
-//! - nothing is known of arguments, of what slots hold when the unit is entered, and of what names and constants are;
-//! - what has no rule of its own is beyond the known world, and so is whatever calls or may call the program's code;
-//! - a handler may be entered by any exception, from every operation in its range: a signal's handler may raise anywhere;
-//! - a check that fails ends the unit, and with it all that is known: what the interpreter does then is nobody's business here.
+//! - nothing is known of arguments, of slots at the entry of the unit, and of the objects behind
+//!   names and constants;
+//! - an operation without a rule of its own counts as unknown code, and so does every operation
+//!   that calls or may call user code;
+//! - a handler may be entered with any exception, from every operation in its range, since a
+//!   signal's handler may raise anywhere;
+//! - a check that fails ends the unit and all facts about it: the interpreter's execution after
+//!   that is not analysed.
 //!
-//! What is left is what the unit stores into objects that nobody else has: the items of a list that it made itself, the values of a dict.
-//! That nobody else has them is more than references say. Whoever looks at the frame finds them, and who asks the collector for all
-//! objects: the host watches for both ([`ObjectsPrivate`](crate::facts::Assumption::ObjectsPrivate)).
+//! What remains are the contents of objects that only the unit can reach. For example, the items of
+//! `xs` in `xs = []; xs.append(1.5)`. That no other code can reach the object does not follow from
+//! references alone: an inspected frame shows its locals, and `gc.get_objects()` finds all objects.
+//! The host watches for both ([`ObjectsPrivate`](crate::facts::Assumption::ObjectsPrivate)).
 
 use super::engine::{Engine, Options};
 use super::special::Plan;
@@ -19,25 +24,26 @@ use crate::hir::{Function, Op, Value};
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashSet;
 
-/// An operation is evaluated so many times on the average before the analysis is given up.
+/// The average number of evaluations per operation after which the analysis gives up.
 const MOST_LOOKS: u64 = 16;
 
-/// What was found of a unit's values.
+/// The facts about a unit's values.
 #[derive(Debug, Default)]
 pub struct UnitFacts {
     facts: SecondaryMap<Value, Option<Facts>>,
-    /// How many operations were evaluated.
+    /// The number of operations evaluated.
     pub steps: u64,
 }
 
 impl UnitFacts {
-    /// What a value may be; none if nothing was found to lead to it.
+    /// The facts about a value. None if the value was found unreachable.
     pub fn of(&self, v: Value) -> Option<&Facts> {
         self.facts[v].as_ref()
     }
 }
 
-/// What is known of the values of a unit; none if it would take too long to find out, or if not all of its code was followed.
+/// The facts about the values of a unit. None if the analysis takes too long, or if it did not
+/// follow all code of the unit.
 pub fn unit_facts(f: &mut Function) -> Option<UnitFacts> {
     let mut program = Program::default();
     let placeholder = Function::new(f.code.clone());
@@ -68,8 +74,9 @@ fn find(program: &Program, start: &Start<'_>) -> Option<UnitFacts> {
         steps: engine.steps,
     };
     let (_, version) = engine.versions.iter().next()?;
-    // The code behind an operation that was found to raise, or to have nothing to work on, stays in the unit without having been looked at.
-    // That it is never reached is no more than a rule says; a check says it of itself.
+    // Code behind an operation that always raises, or whose operands are impossible, stays in the
+    // unit but was not analysed. A rule of the analysis claims that this code is never reached.
+    // Accept the claim only if a check in the unit enforces it.
     let stops = version.blocks.values().flatten().filter_map(|b| b.stops);
     let is_check = |v| matches!(f.op(v), Op::GuardTrue(_)) || f.op(v).says_what_is_checked();
     if !stops.into_iter().all(is_check) {
@@ -83,7 +90,8 @@ fn find(program: &Program, start: &Start<'_>) -> Option<UnitFacts> {
     Some(found)
 }
 
-/// The slots whose content is read again after the unit may have stored into them: what is stored there goes where it is not followed.
+/// The slots that are read again after the unit may have stored into them. A value that is stored
+/// there is not followed.
 fn reloaded(f: &Function) -> FxHashSet<u32> {
     let mut slots = FxHashSet::default();
     for &b in &f.order {

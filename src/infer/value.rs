@@ -1,7 +1,8 @@
-//! What is known of one value: its type, its constant, and which objects of the known world it may be.
+//! The facts about one value: its type, its constant, and the objects of the analysed program that
+//! it may be.
 //!
-//! Facts about what is *inside* an object are not here: they belong to its identity ([`super::Identity`]), which all
-//! values that may be the object share.
+//! Facts about the *inside* of an object are not here: they belong to its identity
+//! ([`super::Identity`]), which is shared by all values that may be the object.
 
 use super::identity::Identity;
 use crate::facts::Source;
@@ -9,14 +10,14 @@ use crate::types::{ConstValue, Type};
 use cranelift_entity::entity_impl;
 use std::fmt;
 
-/// An abstract value, printed `SV12`. It is only an identity: what is known of it is in the
+/// An abstract value, printed `SV12`. It is only an identity: the facts about it are in the
 /// [`AnnotationSet`](super::AnnotationSet).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sv(u32);
 entity_impl!(Sv, "SV");
 
 impl Sv {
-    /// No value can be here: all facts still hold.
+    /// No value can be here: all facts hold vacuously.
     pub const IMPOSSIBLE: Sv = Sv(0);
     /// Anything may be here: no fact holds, and none ever will.
     pub const MOST_GENERAL: Sv = Sv(1);
@@ -35,7 +36,7 @@ impl fmt::Display for Named {
 /// A value as the reports name it.
 pub(super) struct Named(pub Sv);
 
-/// Objects whose type says all that there is to know: they have no identity that matters.
+/// Types that describe their objects completely, so that no identity is kept for them.
 pub(super) fn plain() -> Type {
     Type::PRIMITIVE
         | Type::LONG_EXACT
@@ -47,17 +48,17 @@ pub(super) fn plain() -> Type {
         | Type::CODE
 }
 
-/// The ints, which may be known not to be negative.
+/// The types for which a value may be known not to be negative.
 pub(super) fn ints() -> Type {
     Type::LONG | Type::CINT
 }
 
-/// Which objects of the known world a value may be.
+/// The objects of the analysed program that a value may be.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Objects {
     /// Identities, ascending.
     pub(super) ids: Vec<Identity>,
-    /// It may also be an object from beyond the known world, of which only the type is known.
+    /// It may also be an object from outside the analysed program, of which only the type is known.
     pub(super) open: bool,
 }
 
@@ -70,21 +71,21 @@ impl Objects {
         }
     }
 
-    /// None that is known.
+    /// No known object, only outside ones.
     pub(super) const OPEN: Objects = Objects {
         ids: Vec::new(),
         open: true,
     };
 }
 
-/// What is known of a value.
+/// The facts about a value.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The type; `Bottom`: the value is impossible.
     pub ty: Type,
     /// The value of a constant that compiled code computes with.
     pub constant: Option<ConstValue>,
-    /// Whether the value, where it is an int, is not negative.
+    /// True if the value, if an int, is not negative.
     pub nonneg: bool,
     /// The objects it may be.
     pub objects: Objects,
@@ -102,7 +103,7 @@ impl PartialEq for Facts {
     }
 }
 
-/// Whether two constants are the same: a nan is itself, zeros of different signs are not each other.
+/// Returns true if two constants are the same. A nan equals itself; `0.0` and `-0.0` differ.
 pub(super) fn same_constant(a: &Option<ConstValue>, b: &Option<ConstValue>) -> bool {
     match (a, b) {
         (Some(ConstValue::Float(a)), Some(ConstValue::Float(b))) => a.to_bits() == b.to_bits(),
@@ -111,7 +112,7 @@ pub(super) fn same_constant(a: &Option<ConstValue>, b: &Option<ConstValue>) -> b
 }
 
 impl Facts {
-    /// Of a value that is not possible.
+    /// The facts about an impossible value.
     pub const IMPOSSIBLE: Facts = Facts {
         ty: Type::BOTTOM,
         constant: None,
@@ -123,7 +124,7 @@ impl Facts {
         source: Source::Proved,
     };
 
-    /// Of a value of which nothing is known, not even whether it is there.
+    /// The facts about an unknown value, which may even be absent (null).
     pub const MOST_GENERAL: Facts = Facts {
         ty: Type::OBJECT.opt(),
         constant: None,
@@ -132,7 +133,7 @@ impl Facts {
         source: Source::Proved,
     };
 
-    /// Of a value of which the type is known and nothing else.
+    /// The facts about a value of which only the type is known.
     pub fn of_type(ty: Type) -> Facts {
         let facts = Facts {
             ty,
@@ -144,12 +145,12 @@ impl Facts {
         facts.normal()
     }
 
-    /// Of any object.
+    /// The facts about any object.
     pub fn any_object() -> Facts {
         Facts::of_type(Type::OBJECT)
     }
 
-    /// Of the constant.
+    /// The facts about a constant.
     pub fn constant(ty: Type, value: ConstValue) -> Facts {
         let mut facts = Facts::of_type(ty);
         facts.nonneg |= match value {
@@ -161,7 +162,7 @@ impl Facts {
         facts
     }
 
-    /// Of a truth value, known or not.
+    /// The facts about a truth value, known or not.
     pub fn truth(ty: Type, value: Option<bool>) -> Facts {
         match value {
             Some(value) => Facts::constant(ty, ConstValue::Bool(value)),
@@ -169,7 +170,7 @@ impl Facts {
         }
     }
 
-    /// Of an object of the known world.
+    /// The facts about an object of the analysed program.
     pub fn object(ty: Type, id: Identity) -> Facts {
         Facts {
             objects: Objects::one(id),
@@ -177,39 +178,39 @@ impl Facts {
         }
     }
 
-    /// The same, not negative.
+    /// The same facts, for a value that is not negative.
     pub fn not_negative(mut self) -> Facts {
         self.nonneg = true;
         self
     }
 
-    /// The same for no better reason than `source`.
+    /// The same facts, with a source that is at most as strong as `source`.
     pub fn because(mut self, source: Source) -> Facts {
         self.source = self.source.max(source);
         self
     }
 
-    /// The objects of the known world that the value may be.
+    /// The objects of the analysed program that the value may be.
     pub fn objects(&self) -> &[Identity] {
         &self.objects.ids
     }
 
-    /// Whether the value may be an object from beyond the known world.
+    /// Returns true if the value may be an object from outside the analysed program.
     pub fn is_open(&self) -> bool {
         self.objects.open
     }
 
-    /// Whether no value is possible.
+    /// Returns true if no value is possible.
     pub fn is_impossible(&self) -> bool {
         self.ty.is_bottom()
     }
 
-    /// Whether nothing is known at all of the object.
+    /// Returns true if nothing is known of the object.
     pub fn is_most_general(&self) -> bool {
         Type::OBJECT <= self.ty && self.objects.open && self.objects.ids.is_empty()
     }
 
-    /// The truth value, if it is a constant one.
+    /// The truth value, if it is a constant.
     pub fn as_truth(&self) -> Option<bool> {
         match &self.constant {
             Some(ConstValue::Bool(value)) => Some(*value),
@@ -217,12 +218,12 @@ impl Facts {
         }
     }
 
-    /// Whether the type is of this one, and a value possible.
+    /// Returns true if a value is possible and its type is within `ty`.
     pub fn is(&self, ty: Type) -> bool {
         !self.is_impossible() && self.ty <= ty
     }
 
-    /// The one form that facts of the same meaning have.
+    /// The normal form: facts with the same meaning become equal.
     pub(super) fn normal(mut self) -> Facts {
         if self.ty <= plain() {
             self.objects = Objects::default();
@@ -240,7 +241,8 @@ impl Facts {
         self
     }
 
-    /// What holds for both, but for the objects: those are all of them, and the caller makes them share what they must.
+    /// The facts that hold for both values. The objects are those of both; the caller unifies
+    /// identities that must be shared.
     pub(super) fn join(&self, other: &Facts) -> Facts {
         if self.is_impossible() || other.is_impossible() {
             let (some, none) = match self.is_impossible() {

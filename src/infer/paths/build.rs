@@ -1,4 +1,5 @@
-//! What of a function its graph is about: the values that are followed, their members, and the questions.
+//! The subject of a function's graph: the values that are followed, their members, and the
+//! questions.
 
 use super::members::{MAX_TESTS, add, are_too_many, is_stable, may_fail, may_pass, split};
 use super::{BUDGET, Cost, Disagreement, Fact, Finding, MAX_QUESTIONS, QuestionCost, Subjects};
@@ -15,26 +16,27 @@ use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// How a value follows from another.
+/// The way in which a value follows from another.
 pub(super) enum Derived {
-    /// Whether the operand is of one of these types.
+    /// True if the operand is of one of these types.
     Test(Value, Vec<Type>),
     /// The truth of a bool object.
     Truth(Value),
-    /// How an int compares with a constant.
+    /// The comparison of an int with a constant.
     Compare(Cmp, Value, i64),
-    /// An object if the truth value holds, else none.
+    /// An object if the truth value holds, otherwise none.
     ObjectIf(Truth, Type),
 }
 
-/// A truth value: a constant, or a value and what it must be for this one to hold.
+/// A truth value: a constant, or a value with the truth that it must have for this one to hold.
 #[derive(Clone, Copy)]
 pub(super) enum Truth {
     Constant(bool),
     Of(Value, bool),
 }
 
-/// An instruction that is asked about: a check, which ends a path where it fails, or a use of an operand.
+/// An instruction that is queried: a check, which ends a path where it fails, or a use of an
+/// operand.
 pub(super) struct Site {
     pub inst: Value,
     pub subject: Value,
@@ -43,14 +45,14 @@ pub(super) struct Site {
 
 #[derive(Clone, Copy)]
 pub(super) enum SiteKind {
-    /// What passes.
+    /// The type that passes.
     Guard(Type),
-    /// Which operand of a general operation it is.
+    /// The index of an operand of a general operation.
     Operand(usize),
 }
 
 impl Site {
-    /// What passes, if it is a check.
+    /// The type that passes, if it is a check.
     pub(super) fn passes(&self) -> Option<Type> {
         match self.kind {
             SiteKind::Guard(passes) => Some(passes),
@@ -62,12 +64,12 @@ impl Site {
 enum Question {
     Guard(Value, Value, Vec<Type>),
     Operand(Value, usize, Value),
-    /// Whether what comes to a guard should have been told apart before it.
+    /// The guard and its operand: would a split of the join before it separate the types?
     Join(Value, Value),
     Branch(Block, Value, bool),
 }
 
-/// The types that make other operations of a general one.
+/// The types for which a general operation is specialised.
 const TELLING: [Type; 7] = [
     Type::LONG_EXACT,
     Type::FLOAT_EXACT,
@@ -78,7 +80,7 @@ const TELLING: [Type; 7] = [
     Type::DICT_EXACT,
 ];
 
-/// Which of these members of a type are, or are within.
+/// The types of `TELLING` that some member of the type is within.
 fn telling(members: &[Type]) -> Vec<Type> {
     let mut types = Vec::new();
     for member in members {
@@ -93,7 +95,8 @@ fn is_within(types: &[Type], member: Type) -> bool {
     types.iter().any(|ty| member <= *ty)
 }
 
-/// How many operands decide what an operation can become: a general one, or one that takes numbers as they come.
+/// The number of operands whose types decide the specialised form of an operation: of a general
+/// one, of `unbox_number`, or of a test for builtin classes.
 fn deciding_operands(op: &Op) -> usize {
     match op {
         Op::General(G::Binary | G::CompareBool | G::GetItem | G::SetItem, _) => 2,
@@ -111,18 +114,18 @@ pub(super) struct Graph<'a> {
     pub(super) rank: SecondaryMap<Block, u32>,
     /// Equal computations.
     equal: Expressions,
-    /// The first of them, by number.
+    /// The first of each set of equal computations, by number.
     firsts: Vec<Value>,
-    /// Parameters: the values that edges pass.
+    /// For each parameter, the values that edges pass.
     pub(super) passed: Passed,
     tests: BTreeMap<Value, Vec<Type>>,
     pub(super) members: BTreeMap<Value, Vec<Type>>,
     pub(super) sites: BTreeMap<Block, Vec<Site>>,
     pub(super) program: Program<Type>,
     pub(super) variables: BTreeMap<Value, Variable>,
-    /// Where a guard is about to be executed, where a block begins, and where it ends.
+    /// The nodes right before a guard, at a block's start, and at its end.
     pub(super) before: FxHashMap<Value, Node>,
-    /// The guards that a path comes past only with some members, each with the node behind it.
+    /// The guards that a path passes only with some members, each with the node behind it.
     pub(super) guards: Vec<(Value, Node)>,
     pub(super) first: SecondaryMap<Block, PackedOption<Node>>,
     pub(super) last: SecondaryMap<Block, PackedOption<Node>>,
@@ -131,7 +134,7 @@ pub(super) struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// The graph with the questions that are worth asking; none if there are none.
+    /// The graph with the questions worth solving. None if there are none.
     pub fn build(f: &'a Function, world: &'a dyn World, subjects: Subjects) -> Option<Graph<'a>> {
         let mut graph = Graph {
             f,
@@ -177,9 +180,11 @@ impl<'a> Graph<'a> {
         self.passed = Passed::of(f);
     }
 
-    // ---- what is followed -------------------------------------------------------------------------------------------
+    // ---- followed values
+    // --------------------------------------------------------------------------
 
-    /// The value that is followed in the place of `v`: without guards, and one for equal computations.
+    /// The value that is followed instead of `v`: without guards, and one for all equal
+    /// computations.
     pub(super) fn subject(&mut self, v: Value) -> Value {
         let v = self.f.object_of(v);
         let op = self.f.op(v);
@@ -211,7 +216,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The type of a constant, which says all there is to know of it.
+    /// The type of a constant, which describes it completely.
     pub(super) fn constant(&self, v: Value) -> Option<Type> {
         Some(match self.f.op(v) {
             Op::ConstInt(n) => Type::from_cint(Type::CINT64, *n).unwrap_or(Type::CINT64),
@@ -256,7 +261,7 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// What a value follows from: its operand, or what is passed for it.
+    /// The values from which a value follows: its operand, or those that edges pass.
     fn sources(&mut self, v: Value) -> Vec<Value> {
         if let Op::Param = self.f.op(v) {
             let passed = self.passed.values(v).to_vec();
@@ -278,7 +283,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The guards, and all values that a question about a guard or a branch may depend on.
+    /// Finds the guards, and all values on which a question about a guard or a branch may depend.
     fn find_subjects(&mut self, subjects: Subjects) {
         let f = self.f;
         let mut work = Vec::new();
@@ -332,7 +337,7 @@ impl<'a> Graph<'a> {
             return;
         }
         self.find_homes();
-        // A branch tells of what its condition is a test of.
+        // A branch gives facts about the operand that its condition tests.
         let mut tellers: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
         for &subject in branches.keys() {
             for source in self.sources(subject) {
@@ -350,7 +355,8 @@ impl<'a> Graph<'a> {
         self.members = seen.into_iter().map(|v| (v, Vec::new())).collect();
     }
 
-    /// Whether the value is, or follows from, a parameter: something that paths may tell apart.
+    /// Returns true if the value is, or follows from, a parameter: paths may bring different
+    /// members of it.
     fn is_joined(&mut self, v: Value) -> bool {
         let is_param = |v: &Value| matches!(self.f.op(*v), Op::Param);
         is_param(&v) || self.sources(v).iter().any(is_param)
@@ -360,9 +366,11 @@ impl<'a> Graph<'a> {
         self.members.contains_key(&v)
     }
 
-    // ---- members ----------------------------------------------------------------------------------------------------
+    // ---- members
+    // ----------------------------------------------------------------------------------
 
-    /// Which tests tell members of a value apart: those of it, and of the parameters that it is passed for.
+    /// Finds the tests that separate members of a value: those of the value, and those of the
+    /// parameters that it is passed for.
     fn find_tests(&mut self) {
         let mut tests: Vec<(Value, Type)> = Vec::new();
         for site in self.sites.values().flatten() {
@@ -418,7 +426,7 @@ impl<'a> Graph<'a> {
                 self.members.insert(v, members);
             }
         }
-        // What has too many members has one.
+        // A value with too many members gets one.
         for members in self.members.values_mut() {
             if are_too_many(members) {
                 members.clear();
@@ -429,7 +437,7 @@ impl<'a> Graph<'a> {
         if work.is_empty() {
             return;
         }
-        // A parameter that such a value is passed for can't be told apart either.
+        // A parameter that receives such a value gets one member too.
         let mut taken: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
         for v in followed {
             if let Op::Param = self.f.op(v) {
@@ -445,7 +453,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The members that a value passed for a parameter brings, each with what must hold for it.
+    /// The members that a value passed for a parameter brings, each with its condition.
     pub(super) fn ways(&mut self, arg: Value) -> Vec<(Type, Option<(Value, Type)>)> {
         let truth = self.truth(arg);
         if let Truth::Constant(value) = truth {
@@ -473,7 +481,8 @@ impl<'a> Graph<'a> {
         members.collect()
     }
 
-    // ---- questions --------------------------------------------------------------------------------------------------
+    // ---- questions
+    // --------------------------------------------------------------------------------
 
     fn find_questions(&mut self, subjects: Subjects) {
         let mut questions = Vec::new();
@@ -494,7 +503,7 @@ impl<'a> Graph<'a> {
                     }
                 };
                 if subjects == Subjects::Operands {
-                    // What a join doesn't bring several such types to is not split.
+                    // A join is split only if several of the telling types arrive.
                     let is_guard = matches!(self.f.op(site.inst), Op::GuardType(_));
                     if is_mixed && is_guard && telling(members).len() > 1 {
                         questions.push(Question::Join(site.inst, site.subject));
@@ -503,7 +512,8 @@ impl<'a> Graph<'a> {
                 }
                 let fails = |m: &&Type| may_fail(**m, passes);
                 let failing: Vec<Type> = members.iter().filter(fails).copied().collect();
-                // A member of which some values pass would have to be asked about by value.
+                // If some values of a member pass and others fail, the member alone does not
+                // decide.
                 let is_sharp = failing.iter().all(|m| !may_pass(*m, passes));
                 if is_sharp && !failing.is_empty() && failing.len() < members.len() {
                     questions.push(Question::Guard(site.inst, site.subject, failing));
@@ -578,7 +588,8 @@ impl<'a> Graph<'a> {
                     for value in [true, false] {
                         let member = Type::from_cbool(value);
                         if self.is_infeasible(node, subject, member, &mut proof) {
-                            // It is the other value, and the condition holds if that is what it must be.
+                            // It is the other value; the condition holds if that is the required
+                            // one.
                             found.push(Finding {
                                 fact: Fact::Taken(b, holds != value),
                                 pc: self.f.blocks[b].end,
@@ -599,7 +610,7 @@ impl<'a> Graph<'a> {
         (found, cost)
     }
 
-    /// The members that may come to an instruction, as far as is known.
+    /// The members that may reach an instruction, as far as the queries can prove.
     fn feasible(&mut self, inst: Value, subject: Value, proof: &mut String) -> Vec<Type> {
         let node = self.before[&inst];
         let mut left = self.members[&subject].clone();
@@ -607,11 +618,12 @@ impl<'a> Graph<'a> {
         left
     }
 
-    /// That several types may come to an instruction each of which it could be made for.
+    /// The finding that several types may reach an instruction that could be specialised for each
+    /// of them.
     fn disagreement(&self, inst: Value, subject: Value, left: Vec<Type>) -> Option<Finding> {
         let block = self.home[subject].expand()?;
         let types = telling(&left);
-        // What else there is, operations are not made for.
+        // Operations are not specialised for any other type.
         if types.len() < 2 || !left.iter().all(|member| is_within(&types, *member)) {
             return None;
         }
@@ -630,7 +642,7 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// The guards that paths to a node may come past.
+    /// The guards that paths to a node may pass.
     fn guards_before(&mut self, node: Node) -> Vec<Value> {
         let program = &mut self.program;
         let guards = self.guards.iter();

@@ -1,4 +1,4 @@
-//! The graph itself: nodes of blocks, guards and edges, and what is bound in them.
+//! The graph itself: nodes of blocks, guards and edges, and the bindings in them.
 
 use super::build::{Derived, Graph, Truth};
 use super::members::{may_fail, may_pass};
@@ -27,7 +27,8 @@ impl Graph<'_> {
         self.program.add_origin(binding, node, sources);
     }
 
-    /// The block in which a value is bound: where it is, and of equal computations where the last operand is.
+    /// The block in which a value is bound: its own or, for equal computations, that of the last
+    /// operand.
     fn bound_in(&self, v: Value) -> Option<Block> {
         let inst = self.f.inst(v);
         let is_equal = inst.op.is_pure() && self.f.ty(v) <= Type::CBOOL;
@@ -76,7 +77,7 @@ impl Graph<'_> {
         }
     }
 
-    /// Bind a value that follows from another.
+    /// Binds a value that follows from another.
     fn derive(&mut self, v: Value, node: Node) {
         for (member, source) in self.outcomes(v) {
             let source = source.map(|(operand, member)| self.binding(operand, member));
@@ -84,7 +85,8 @@ impl Graph<'_> {
         }
     }
 
-    /// The members of a value that follows from another, each with the member of the other.
+    /// The members of a value that follows from another, each with the required member of the
+    /// other.
     fn outcomes(&mut self, v: Value) -> Vec<(Type, Option<(Value, Type)>)> {
         let all: Vec<_> = self.members[&v].iter().map(|m| (*m, None)).collect();
         let Some(derived) = self.derived(v) else {
@@ -138,7 +140,7 @@ impl Graph<'_> {
         outcomes
     }
 
-    /// The value of the int that is all of a member, an object or not.
+    /// The int that a member consists of, boxed or raw, if it is a single one.
     fn int(&self, member: Type) -> Option<i64> {
         let object = || member.as_object().map(|o| self.world.value(o));
         member.as_cint().or_else(|| match object() {
@@ -147,7 +149,7 @@ impl Graph<'_> {
         })
     }
 
-    /// Nodes behind the guards of a block that tell of what is followed.
+    /// Adds nodes behind those guards of a block that restrict a followed value.
     fn add_guards(&mut self, b: Block, mut node: Node) {
         for (index, site) in (self.sites.remove(&b).into_iter().flatten()).enumerate() {
             self.before.insert(site.inst, node);
@@ -211,7 +213,8 @@ impl Graph<'_> {
         }
     }
 
-    /// Nodes that write what an edge passes for the parameters of its target; gives the last one.
+    /// Adds nodes that write the values that an edge passes to the parameters of its target.
+    /// Returns the last one.
     fn pass(&mut self, b: Block, edge: &Edge, mut node: Node) -> Node {
         let params = self.f.blocks[edge.block].params.iter();
         let passed: Vec<(Value, Value)> = params
@@ -222,7 +225,7 @@ impl Graph<'_> {
         if passed.is_empty() {
             return node;
         }
-        // All are written at once: what is read of the target's own parameters is read before.
+        // All are written at once: the target's own parameters are read before any is written.
         let target = edge.block;
         let mut old: BTreeMap<Value, Variable> = BTreeMap::new();
         for &(_, arg) in &passed {

@@ -1,5 +1,5 @@
-//! What is found in functions made at random is never contradicted by executing them; and a few functions of which it is
-//! known what can be found.
+//! Tests that executions of random functions never contradict a finding, and that some given
+//! functions have the expected findings.
 
 use super::{Fact, Subjects, find};
 use crate::bytecode::{Document, GeneralOp, Pc};
@@ -42,7 +42,7 @@ impl World for Constants {
     }
 }
 
-/// Decisions.
+/// A source of random decisions.
 struct Random(u64);
 
 impl Random {
@@ -141,7 +141,8 @@ fn world(document: &Document) -> Constants {
     Constants(consts.map(|c| (c.object, c.value.clone())).collect())
 }
 
-/// A function of a few blocks, with two objects, a truth value and an int carried from each to each.
+/// A function of a few blocks, with two objects, a truth value and an int carried from each to
+/// each.
 fn random_function(document: &Document, random: &mut Random) -> Function {
     let mut m = Maker::new(document);
     let entry = m.block;
@@ -169,7 +170,7 @@ fn random_function(document: &Document, random: &mut Random) -> Function {
         let (mut numbers, mut bools) = (ints.clone(), truths.clone());
         if index > 0 {
             let [a, b, c, d] = params[index - 1];
-            // What came is used more often than what is new.
+            // Use incoming values more often than new ones.
             for _ in 0..4 {
                 objects.extend([a, b]);
                 bools.push(c);
@@ -248,7 +249,7 @@ enum Held {
     Int(i64),
 }
 
-/// Execute, with these objects as arguments; gives how often what was found was put to the test.
+/// Executes with these objects as arguments. Returns the number of times that a finding was tested.
 fn execute(f: &Function, world: &Constants, args: &[Type], found: &[Fact]) -> usize {
     let mut held: HashMap<Value, Held> = HashMap::new();
     let (mut block, mut tested) = (f.entry(), 0);
@@ -361,7 +362,7 @@ fn executions_do_not_contradict_what_is_found() {
             tested += execute(&f, &world, &args, &found);
         }
     }
-    // Enough to mean something.
+    // Assert that the test had enough cases.
     println!(
         "{checks} checks, {branches} branches, {operands} operands, {tested} times put to the test"
     );
@@ -371,7 +372,7 @@ fn executions_do_not_contradict_what_is_found() {
     );
 }
 
-/// `a, b = None, 1`, and round the loop, while `a is None` is asked, `a` and `b` change places or not.
+/// `a, b = None, 1`, then a loop that tests `a is None` and, if `swaps`, exchanges `a` and `b`.
 fn exchange(document: &Document, swaps: bool) -> Vec<Fact> {
     let mut m = Maker::new(document);
     let object = Type::OBJECT.opt();
@@ -401,7 +402,7 @@ fn exchange(document: &Document, swaps: bool) -> Vec<Fact> {
 fn parameters_change_all_at_once() {
     let document = Document::parse(CODE).expect("a document");
     assert!(matches!(exchange(&document, true)[..], [Fact::Holds(_)]));
-    // Here b is 1 always: types know it, and nothing is asked.
+    // Here `b` is always 1. Types prove that, so no question is needed.
     assert!(exchange(&document, false).is_empty());
 }
 

@@ -20,7 +20,7 @@ impl Engine<'_> {
         let Some(op) = BinaryOp::from_arg(number_of % INPLACE) else {
             return self.unknown(v, args);
         };
-        // What None is an operand of raises, where the other operand is no object with a say in it.
+        // An operation with None raises, unless the other operand may have a method for it.
         let mut args = args.to_vec();
         let mut nobody = number() | Type::NONE_TYPE | Type::LIST_EXACT | Type::TUPLE_EXACT;
         if op != BinaryOp::Remainder {
@@ -80,8 +80,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Call the methods that two operands have for an operation, of which at least one is an instance of classes of the
-    /// program; none if there may be others that have a say in it.
+    /// Calls the methods that two operands have for an operation, where at least one is an instance
+    /// of a user class. Returns none if an unknown object may define the operation.
     fn operate(
         &mut self,
         args: &[Arg],
@@ -96,7 +96,7 @@ impl Engine<'_> {
         {
             return None;
         }
-        // First know all methods, then call them.
+        // First find all methods, then call them.
         let mut calls: Vec<(Facts, usize)> = Vec::new();
         let mut is_sure = false;
         for (index, name) in names.into_iter().enumerate() {
@@ -112,7 +112,7 @@ impl Engine<'_> {
             }
             let mut looked = self.special_methods(facts, name)?;
             if name == "__ne__" && !looked.surely {
-                // By default that of equality, and the reverse.
+                // The default `!=` negates `==`.
                 let equal = self.special_methods(facts, "__eq__")?;
                 looked.facts = looked.facts.join(&equal.facts);
             }
@@ -133,7 +133,8 @@ impl Engine<'_> {
             let one = self.outcome_facts(outcome);
             found = found.join(&one);
         }
-        // A method that gives NotImplemented leaves it to the other operand, and then to nobody.
+        // A method that returns NotImplemented passes the operation to the other operand; if that
+        // one does too, the operation raises.
         let is_final = is_sure && found.ty <= plain();
         if is_equality {
             if !is_final {
@@ -151,7 +152,7 @@ impl Engine<'_> {
         })
     }
 
-    /// An operation on numbers, over all pairs of classes that the operands may be of.
+    /// An operation on numbers, over all pairs of classes of the operands.
     fn arithmetic(&mut self, op: BinaryOp, imm: u32, args: &[Arg]) -> Outcome {
         let (a, b) = (&args[0].facts, &args[1].facts);
         let mut ty = Type::BOTTOM;
@@ -159,7 +160,8 @@ impl Engine<'_> {
             for y in NUMBERS.into_iter().filter(|y| y.could_be(b.ty)) {
                 let one = self.typed(G::Binary, [imm as i64, 0], &[x, y]);
                 ty = ty.join(match (one == Type::OBJECT, op) {
-                    // A power of ints is a float if the exponent is negative, one of floats may be complex.
+                    // A power of ints is a float if the exponent is negative; a power of floats may
+                    // be complex.
                     (true, BinaryOp::Power)
                         if x <= (Type::LONG_EXACT | Type::BOOL)
                             && y <= (Type::LONG_EXACT | Type::BOOL) =>
@@ -191,7 +193,7 @@ impl Engine<'_> {
         if matches!(op, LeftShift | RightShift) && !(b.nonneg && b.ty.could_be(ints())) {
             self.raise_named("ValueError");
         }
-        // An int may be too large for a float.
+        // An int may be too large to convert to a float.
         let is_large = |facts: &Facts| facts.ty.could_be(ints()) && facts.constant.is_none();
         let is_float = ty.could_be(Type::FLOAT_EXACT);
         let is_power = op == Power && (a.ty | b.ty).could_be(ints());
@@ -284,7 +286,7 @@ impl Engine<'_> {
             if facts.is_impossible() {
                 return Outcome::Blocked;
             }
-            // The truth of the result is asked for.
+            // The operation calls `bool` on the result.
             if !(facts.ty <= plain()) {
                 self.set.escape(&facts);
                 self.raise_any();
@@ -322,7 +324,7 @@ impl Engine<'_> {
             };
             return self.derived(truth(known), args);
         }
-        // Objects that say nothing of their truth are true.
+        // Objects without `__bool__` and `__len__` are true.
         let mut all_true = !facts.objects.open;
         let mut unknown =
             facts.objects.open && !facts.is(sized | Type::RANGE | plain() | Type::FUNC);
@@ -351,7 +353,7 @@ impl Engine<'_> {
         )
     }
 
-    /// Whether the second operand holds the first.
+    /// The test `x in y`: the second operand contains the first.
     pub(super) fn contains(&mut self, v: Value, args: &[Arg]) -> Outcome {
         let known =
             Type::LIST_EXACT | Type::DICT_EXACT | Type::SET_EXACT | Type::TUPLE_EXACT | Type::RANGE;
@@ -376,7 +378,7 @@ impl Engine<'_> {
     }
 }
 
-/// What a comparison of numbers gives, where that follows from constants or signs.
+/// The result of a number comparison, if constants or signs decide it.
 fn folded(op: CompareOp, a: &Facts, b: &Facts) -> Option<bool> {
     use CompareOp::*;
     // A bool is an int here.

@@ -10,14 +10,14 @@ use crate::infer::value::{Facts, plain};
 use crate::types::Type;
 use std::sync::Arc;
 
-/// What an attribute of a receiver may be.
+/// The possible values of a receiver's attribute.
 #[derive(Default)]
 pub(super) struct Found {
-    /// Values.
+    /// Values that are given as they are.
     pub plain: Vec<Facts>,
-    /// Functions that bind a receiver.
+    /// Functions, each with the receiver that it is bound to.
     pub methods: Vec<(Facts, Facts)>,
-    /// It may be anything at all.
+    /// The value may be any object.
     pub unknown: bool,
 }
 
@@ -27,13 +27,13 @@ impl Engine<'_> {
         Identity::from_u32(self.set.own_heap(instance).link)
     }
 
-    /// The names that the code at hand binds: a class's, or the module's.
+    /// The namespace that the current code binds names in: a class's or the module's.
     fn namespace(&self) -> Identity {
         let key = &self.versions[self.here.version].key;
         key.namespace.unwrap_or(self.globals)
     }
 
-    /// A global name, or in the body of a class or module any name.
+    /// Loads a global name or, in the body of a class or module, any name.
     pub(super) fn load_global(&mut self, v: Value, op: G, index: i64) -> Outcome {
         let name = self.name(index);
         let func = self.versions[self.here.version].key.func;
@@ -55,7 +55,8 @@ impl Engine<'_> {
             return Outcome::Value(found.join(&text));
         }
         let (sv, facts) = self.read_slot(self.globals, Slot::Attr(name.clone()));
-        // Whether the name may be unbound must not depend on how far the analysis is.
+        // The answer whether the name may be unbound must not depend on the progress of the
+        // analysis.
         let from_start = self.program.globals.contains_key(&*name);
         if from_start && !self.names.is_deleted(&name) {
             return match found.is_impossible() {
@@ -66,7 +67,8 @@ impl Engine<'_> {
         found = found.join(&facts);
         match self.builtin_facts(&name) {
             Some(builtin) => found = found.join(&builtin.because(Source::Assumed)),
-            // A name that the program binds holds what it binds, once it has; others are not known.
+            // A name that the program binds holds the bound values, or is unbound. Other names are
+            // unknown.
             None if self.names.is_bound(&name) || from_start => self.raise_named("NameError"),
             None => {
                 let other = self.unknown(v, &[]);
@@ -83,14 +85,14 @@ impl Engine<'_> {
             G::StoreGlobal => self.globals,
             _ => self.namespace(),
         };
-        // The class of a body is put into the cell that its methods find it in.
+        // The compiler stores the class of a body in a cell, for `super()` in its methods.
         if &*name == "__classcell__" && namespace != self.globals {
             let class = Facts::object(Type::TYPE_EXACT, namespace);
             for cell in self.of_kind(&value.facts.clone(), Kind::Cell) {
                 self.set.store_facts(cell, Slot::Content, class.clone());
             }
         }
-        // An instance may want to know its name and class.
+        // `__set_name__` of an instance is called with its class and name.
         let is_told = value.facts.objects.ids.iter().any(|&id| {
             self.set.own_heap(id).kind == Kind::Instance && {
                 let class = self.class_of(id);
@@ -105,7 +107,7 @@ impl Engine<'_> {
         Outcome::Nothing
     }
 
-    /// Look an attribute up in all that the receiver may be.
+    /// Looks an attribute up in all objects that the receiver may be.
     pub(super) fn find_attribute(&mut self, receiver: &Facts, name: &Arc<str>) -> Found {
         let mut found = Found::default();
         let mut seen = Type::BOTTOM;
@@ -167,13 +169,13 @@ impl Engine<'_> {
         found
     }
 
-    /// The attribute is one of those that nothing is known of, and what it belongs to may go with it.
+    /// Notes that the attribute is unknown, and that its value may keep the receiver.
     fn lost(&mut self, receiver: &Facts, found: &mut Found) {
         found.unknown = true;
         self.set.escape(receiver);
     }
 
-    /// There may be no such attribute; those that the language gives to all objects are not known.
+    /// Handles a missing attribute. Those that every object has, such as `__class__`, are unknown.
     fn missing(&mut self, receiver: &Facts, name: &str, found: &mut Found) {
         let of_all =
             name.starts_with("__") || matches!(name, "with_traceback" | "add_note" | "mro");
@@ -196,7 +198,7 @@ impl Engine<'_> {
         if !looked.surely {
             self.missing(receiver, name, found);
         }
-        // What others made may be a descriptor, that gets the class.
+        // An object from outside may be a descriptor, which receives the class.
         if looked.facts.objects.open && !(looked.facts.ty <= plain()) {
             self.lost(receiver, found);
         }
@@ -208,7 +210,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether an instance in it has a say in what reading it gives.
+    /// Returns true if the value may be an instance that defines `__get__`.
     fn may_be_descriptor(&mut self, facts: &Facts) -> bool {
         facts.objects.ids.iter().any(|&id| {
             self.set.own_heap(id).kind == Kind::Instance && {
@@ -344,7 +346,7 @@ impl Engine<'_> {
         Outcome::Nothing
     }
 
-    /// `super().name`: what the bases of the class have.
+    /// `super().name`: the lookup in the bases of the class.
     pub(super) fn load_super(&mut self, v: Value, imms: [i64; 2], args: &[Arg]) -> Outcome {
         let name = self.name(imms[0]);
         let (class, receiver) = (args[1].facts.clone(), args[2].facts.clone());
@@ -403,7 +405,7 @@ impl Engine<'_> {
                     let class = self.class_of(id);
                     let setter = self.lookup(class, "__setattr__");
                     let shared = self.lookup(class, &name).facts;
-                    // A descriptor may have a say in what is stored.
+                    // A descriptor may define `__set__`.
                     let is_plain = shared.is(plain() | Type::FUNC);
                     if !setter.is_absent() || !(shared.is_impossible() || is_plain) {
                         return self.unknown(v, args);
@@ -433,7 +435,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Call a special method of the operand's classes; none if it may be an object without a class of the program.
+    /// Calls a special method of the operand's classes. None if the operand may be an object whose
+    /// class the program does not define.
     pub(super) fn special(
         &mut self,
         receiver: &Arg,

@@ -1,4 +1,4 @@
-//! The host's functions and methods that the engine knows.
+//! The host functions and methods that the engine knows.
 
 use super::Arg;
 use crate::facts::Source;
@@ -16,7 +16,7 @@ fn none() -> Facts {
 }
 
 impl Engine<'_> {
-    /// Call a builtin, by its name.
+    /// Calls a builtin by its name.
     pub(super) fn call_builtin(&mut self, name: &str, args: &[Arg], source: Source) -> Outcome {
         let weakest = args.iter().map(|arg| arg.facts.source).max();
         let source = source.max(weakest.unwrap_or(Source::Proved));
@@ -183,7 +183,8 @@ impl Engine<'_> {
         Some(Outcome::Value(facts))
     }
 
-    /// Whether a value is one of the containers whose iteration runs no code of the program.
+    /// Returns true if iteration over the value runs no user code: it is one of the builtin
+    /// containers.
     pub(super) fn is_iterable(&self, facts: &Facts) -> bool {
         facts.is(Type::LIST_EXACT
             | Type::TUPLE_EXACT
@@ -318,7 +319,7 @@ impl Engine<'_> {
                 return Some(self.offspring(Kind::List, Type::LIST_EXACT, &[&facts]));
             }
             ("sort" | "index" | "count" | "remove", _) => {
-                // What is not an index may say that it stands for one.
+                // An object that is no int may define `__index__`.
                 for index in args.iter().skip(2) {
                     if !index.facts.is(Type::LONG_EXACT | Type::BOOL) {
                         return None;
@@ -374,7 +375,8 @@ impl Engine<'_> {
             ("copy", [_]) => {
                 return Some(self.offspring(Kind::Dict, Type::DICT_EXACT, &[&facts]));
             }
-            // Views are taken for the lists of what they show: nothing can be stored through one.
+            // A view is treated as an iterator over the same values: a program cannot store through
+            // one.
             ("keys" | "values" | "items", [_]) => {
                 let id = self.site(0, Kind::Iterator, "");
                 let keys = self.items_or_keys(&facts, Slot::Keys);
@@ -402,7 +404,7 @@ impl Engine<'_> {
         })
     }
 
-    /// An item of a list or a set, which has one less then.
+    /// An item that is removed from a list or a set.
     fn take_item(&mut self, facts: &Facts, kind: Kind) -> Outcome {
         self.resize(facts);
         let item = self.slots_of(facts, &Slot::Items, kind);

@@ -1,4 +1,4 @@
-//! Calls: of functions of the program, methods, classes, builtins, and of what is not known.
+//! Calls of program functions, methods, classes, builtins and unknown callables.
 
 use super::Arg;
 use crate::bytecode::{FunctionAttribute, LocalKind};
@@ -13,13 +13,14 @@ use crate::infer::value::{Facts, plain};
 use crate::types::{ConstValue, Type};
 
 impl Engine<'_> {
-    /// The general call: names of keywords or null, the callable, self or null, arguments.
+    /// The general call. Operands: the names of keywords or null, the callable, self or null,
+    /// arguments.
     pub(super) fn call_general(&mut self, v: Value, mut args: Vec<Arg>) -> Outcome {
         let names = args.remove(0);
         let callee = args.remove(0);
         let this = args.remove(0);
         if !names.facts.is(Type::NULLPTR) {
-            // Arguments by keyword: only what is known of no argument in particular.
+            // Arguments by keyword are not matched with parameters: all arguments escape.
             let mut all = vec![callee, this];
             all.extend(args);
             return self.unknown(v, &all);
@@ -33,7 +34,7 @@ impl Engine<'_> {
         match (bound, receiver_possible) {
             (true, false) => self.call(&callee, args),
             (false, _) => self.call(&callee, with_self),
-            // What may be a method and may be none.
+            // The callable may or may not be a method.
             (true, true) => {
                 let (mut methods, mut others) = (callee.clone(), callee.clone());
                 let ids = callee.facts.objects.ids.clone();
@@ -42,7 +43,7 @@ impl Engine<'_> {
                 };
                 methods.facts.objects.ids = ids.iter().copied().filter(is_function).collect();
                 others.facts.objects.ids = ids.to_vec();
-                // What is not known may be a method too.
+                // An unknown callable may be a method too.
                 if methods.facts.objects.ids.is_empty() && !methods.facts.objects.open {
                     return self.call(&callee, args);
                 }
@@ -55,7 +56,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Call whatever the callable may be.
+    /// Calls each callable that the value may be.
     pub(in crate::infer) fn call(&mut self, callee: &Arg, args: Vec<Arg>) -> Outcome {
         let facts = callee.facts.clone();
         let mut outcomes: Vec<Outcome> = Vec::new();
@@ -84,7 +85,7 @@ impl Engine<'_> {
         if facts.objects.ids.is_empty() && !facts.objects.open {
             return Outcome::Blocked;
         }
-        // A result holds for no better reason than that this is what is called.
+        // The source of a result is at most as strong as that of the callable.
         let shares = |engine: &Engine<'_>, outcome: &Outcome| match outcome {
             Outcome::Same(sv) => engine.set.get(*sv).source >= facts.source,
             _ => false,
@@ -151,7 +152,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Call a function of the program.
+    /// Calls a function of the program.
     fn call_function(&mut self, id: Identity, func: FuncId, args: &[Arg]) -> Outcome {
         let program = self.program;
         let code = &program.functions[func].code;
@@ -177,7 +178,7 @@ impl Engine<'_> {
             .collect();
         while all.len() < positional {
             let missing = self.default_value(&defaults, all.len(), positional);
-            // A function that is there from the start may be called before it gets defaults.
+            // A function that exists from the start may be called before its defaults are set.
             let is_there_before = self.plain_functions.get(&func) == Some(&id);
             if is_there_before || missing.is_impossible() {
                 self.raise_named("TypeError");
@@ -213,7 +214,7 @@ impl Engine<'_> {
         Outcome::Same(ret)
     }
 
-    /// The operation at hand, as a place that calls.
+    /// The current operation, as a call site.
     pub(super) fn call_site(&self) -> Site {
         let here = &self.versions[self.here.version].key;
         Site {
@@ -223,7 +224,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The tuple of what a `*args` takes up.
+    /// The tuple of the arguments that `*args` takes up.
     fn rest_of(&mut self, version: crate::infer::VersionId, extra: &[&Arg]) -> Facts {
         let key = (version, Value::from_u32(u32::MAX - 1), 0);
         let id = match self.sites.get(&key) {
@@ -263,7 +264,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Give a version the cells of a function's closure.
+    /// Gives a version the cells of a function's closure.
     fn bind_cells(&mut self, id: Identity, version: crate::infer::VersionId) {
         let count = self.versions[version].free.len();
         if count == 0 {
@@ -313,7 +314,7 @@ impl Engine<'_> {
         Outcome::Nothing
     }
 
-    /// The identity of a function that no place of the program makes.
+    /// The identity of a function that no place in the program creates.
     pub(in crate::infer) fn plain_function(&mut self, func: FuncId) -> Identity {
         if let Some(&id) = self.plain_functions.get(&func) {
             return id;
@@ -330,7 +331,7 @@ impl Engine<'_> {
         id
     }
 
-    /// Call a class of the program.
+    /// Calls a class of the program.
     fn construct(&mut self, class: Identity, args: &[Arg]) -> Outcome {
         let instance = self.instance_of(class);
         if !self.lookup(class, "__new__").is_absent() {
@@ -346,7 +347,8 @@ impl Engine<'_> {
             facts: facts.clone(),
         };
         let init = self.lookup(class, "__init__").facts;
-        // The first method that there is for it is called; when it dies, this one is.
+        // The call runs the first `__init__` found, and `__del__` runs when the instance is
+        // deallocated.
         let end = self.lookup(class, "__del__").facts;
         if !end.is_impossible() {
             let raises = self.raises.clone();
@@ -377,7 +379,7 @@ impl Engine<'_> {
         Outcome::Value(instance)
     }
 
-    /// `class`: the function of the body, the name, the bases.
+    /// The `class` statement. Operands: the function of the body, the name, the bases.
     pub(super) fn build_class(&mut self, args: &[Arg]) -> Outcome {
         let body = args.first().map(|arg| arg.facts.clone());
         let functions = body.map(|facts| self.of_kind(&facts, Kind::Function));
@@ -412,7 +414,7 @@ impl Engine<'_> {
             bases.push(arg.clone());
         }
         if bases.len() > 1 {
-            // Their orders may contradict each other.
+            // The orders of several bases may conflict.
             self.raise_named("TypeError");
         }
         self.set.publish(class);
@@ -434,7 +436,7 @@ impl Engine<'_> {
         if result.is_impossible() {
             return Outcome::Blocked;
         }
-        // The body gives the cell in which its methods find the class.
+        // The body returns the cell in which its methods find the class.
         let made = Facts::object(Type::TYPE_EXACT, class);
         for cell in self.of_kind(&result, Kind::Cell) {
             self.set.store_facts(cell, Slot::Content, made.clone());
@@ -442,13 +444,13 @@ impl Engine<'_> {
         Outcome::Value(Facts::object(Type::TYPE_EXACT, class))
     }
 
-    /// Whether the operation at hand stands in the module's body, outside its loops.
+    /// Returns true if the current operation is in the module's body, outside its loops.
     fn is_executed_once(&self) -> bool {
         let f = self.function(self.here.version);
         let is_module = self.program.module == Some(self.versions[self.here.version].key.func);
         let rank = &self.versions[self.here.version].rank;
         let here = rank[self.here.block];
-        // A loop's blocks lie between its head and those that lead back to it.
+        // A loop's blocks lie between its header and its back edges.
         let mut behind = f.order.iter().filter(|b| rank[**b] >= here);
         is_module
             && !behind.any(|b| {
@@ -457,7 +459,8 @@ impl Engine<'_> {
             })
     }
 
-    /// Others make the class. It may have been made here as long as less was known.
+    /// Handles a class that unknown code creates. An earlier step, with fewer facts, may have
+    /// created it here.
     fn unknown_class(&mut self, class: Identity, args: &[Arg]) -> Outcome {
         let class = Facts::object(Type::TYPE_EXACT, class);
         self.set.escape(&class);
@@ -468,7 +471,7 @@ impl Engine<'_> {
         Outcome::Value(class.join(&Facts::any_object()))
     }
 
-    /// The names of a body that others run.
+    /// The namespace of a body that outside code runs.
     fn foreign_namespace(&mut self, func: FuncId) -> Identity {
         if let Some(&id) = self.foreign.get(&func) {
             return id;
@@ -479,7 +482,7 @@ impl Engine<'_> {
         id
     }
 
-    /// Others may call this function, or the methods of this class, with anything.
+    /// Outside code may call this function, or the methods of this class, with any arguments.
     pub(in crate::infer) fn call_from_beyond(&mut self, id: Identity) {
         let heap = self.set.own_heap(id);
         match heap.kind {
@@ -516,7 +519,7 @@ impl Engine<'_> {
                 self.set.flow(raised, self.sink);
             }
             Kind::Class if !self.is_builtin_class(id) => {
-                // Others may make instances, of which nothing is known then.
+                // Outside code may create instances; their attributes are unknown.
                 let instance = Identity::from_u32(self.set.own_heap(id).link);
                 self.set.escape(&Facts::object(Type::USER, instance));
             }

@@ -1,4 +1,4 @@
-//! Containers: their making, items, lengths and iteration.
+//! Containers: building, items, lengths and iteration.
 
 use super::Arg;
 use crate::hir::Value;
@@ -8,9 +8,10 @@ use crate::infer::value::{Facts, plain};
 use crate::types::{ConstValue, Type};
 
 impl Engine<'_> {
-    // ---- slots of all objects that a value may be -------------------------------------------------------------------
+    // ---- slots of all objects that a value may be
+    // ---------------------------------------------------
 
-    /// The identities of a kind that a value may be, each once.
+    /// The identities of one kind that a value may be, each once.
     pub(super) fn of_kind(&self, facts: &Facts, kind: Kind) -> Vec<Identity> {
         let ids = facts.objects.ids.iter();
         let ids = ids.filter(|id| self.set.own_heap(**id).kind == kind);
@@ -19,7 +20,7 @@ impl Engine<'_> {
         ids
     }
 
-    /// What a slot of the value holds, over all objects of the kind that it may be.
+    /// The content of a slot, over all objects of the kind that the value may be.
     pub(super) fn slots_of(&mut self, facts: &Facts, slot: &Slot, kind: Kind) -> Facts {
         let mut found = Facts::IMPOSSIBLE.because(facts.source);
         for id in self.of_kind(facts, kind) {
@@ -36,7 +37,7 @@ impl Engine<'_> {
         found
     }
 
-    /// Store into a slot of all objects of the kind that the value may be.
+    /// Stores into a slot of all objects of the kind that the value may be.
     pub(super) fn store_in(&mut self, facts: &Facts, slot: Slot, kind: Kind, arg: &Arg) {
         for id in self.of_kind(facts, kind) {
             self.store_arg(id, slot.clone(), arg);
@@ -46,7 +47,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Store an operand, as it is known here.
+    /// Stores an operand, with its facts at this place.
     pub(super) fn store_arg(&mut self, id: Identity, slot: Slot, arg: &Arg) {
         match self.set.get(arg.sv) == arg.facts {
             true => self.set.store(id, slot, arg.sv),
@@ -54,7 +55,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The items (or keys) of whatever containers the value may be.
+    /// The items (or keys) of all containers that the value may be.
     pub(super) fn items_or_keys(&mut self, facts: &Facts, slot: Slot) -> Facts {
         let mut found = Facts::IMPOSSIBLE;
         let kinds: &[Kind] = match slot {
@@ -89,7 +90,7 @@ impl Engine<'_> {
         }
     }
 
-    /// What iteration over the value gives.
+    /// The items that iteration over the value gives.
     pub(super) fn iterated(&mut self, facts: &Facts) -> Facts {
         let items = self.items_or_keys(facts, Slot::Items);
         items.join(&self.items_or_keys(facts, Slot::Keys))
@@ -144,7 +145,7 @@ impl Engine<'_> {
         self.set.store_facts(id, Slot::Len, facts);
     }
 
-    /// Forget the lengths of the containers that a value may be.
+    /// Removes the lengths of the containers that a value may be.
     pub(super) fn resize(&mut self, facts: &Facts) {
         for kind in [Kind::List, Kind::Set, Kind::Dict] {
             for id in self.of_kind(facts, kind) {
@@ -156,7 +157,8 @@ impl Engine<'_> {
         }
     }
 
-    // ---- making -----------------------------------------------------------------------------------------------------
+    // ---- building
+    // ----------------------------------------------------------------------------------
 
     pub(super) fn build(&mut self, kind: Kind, ty: Type, args: &[Arg]) -> Outcome {
         let id = self.site(0, kind, "");
@@ -211,7 +213,7 @@ impl Engine<'_> {
         Outcome::Value(Facts::object(Type::TUPLE_EXACT, id))
     }
 
-    /// A new list at the place at hand with the items of others.
+    /// A new list at the current place, with the items of others.
     pub(super) fn offspring(&mut self, kind: Kind, ty: Type, sources: &[&Facts]) -> Outcome {
         let id = self.site(0, kind, "");
         let any = Facts::of_type(Type::LONG_EXACT).not_negative();
@@ -235,7 +237,7 @@ impl Engine<'_> {
         Outcome::Value(Facts::object(ty, id))
     }
 
-    /// `a + b` or `a * n` of lists; in place it is the list itself.
+    /// `a + b` or `a * n` of lists. In place, the result is the list itself.
     pub(super) fn concatenate(
         &mut self,
         in_place: bool,
@@ -288,7 +290,8 @@ impl Engine<'_> {
         Outcome::Value(Facts::object(Type::TUPLE_EXACT, id))
     }
 
-    // ---- items ------------------------------------------------------------------------------------------------------
+    // ---- items
+    // -------------------------------------------------------------------------------------
 
     pub(super) fn get_item(&mut self, v: Value, args: &[Arg]) -> Outcome {
         let (container, index) = (args[0].facts.clone(), args[1].facts.clone());
@@ -303,7 +306,7 @@ impl Engine<'_> {
             if index.is(Type::SLICE) && container.is(sequences) {
                 return self.get_slice(v, args);
             }
-            // An object may say which index it stands for.
+            // An object may define `__index__`.
             if !index.is(plain()) {
                 return self.unknown(v, args);
             }
@@ -350,7 +353,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The item of a sequence at a constant place, or at any.
+    /// The item of a sequence at a constant index, or at any index.
     pub(super) fn item_of(&mut self, container: &Facts, at: Option<i64>) -> Facts {
         let tuples = self.of_kind(container, Kind::Tuple);
         let sequences = container.clone();
@@ -400,7 +403,7 @@ impl Engine<'_> {
             _ => None,
         };
         let facts = self.item_of(&args[0].facts.clone(), at);
-        // The offset was checked before.
+        // A check before has tested the offset.
         self.raises = Facts::IMPOSSIBLE;
         match facts.is_impossible() {
             true => Outcome::Blocked,
@@ -441,7 +444,7 @@ impl Engine<'_> {
         }
     }
 
-    /// An item of a list is replaced.
+    /// Replaces an item of a list.
     pub(super) fn replace_item(&mut self, list: &Arg, item: &Arg) {
         self.store_in(&list.facts, Slot::Items, Kind::List, item);
         for id in self.of_kind(&list.facts, Kind::List) {
@@ -480,7 +483,7 @@ impl Engine<'_> {
         if !args[1..].iter().all(|arg| arg.facts.is(bound)) {
             return self.unknown(v, args);
         }
-        // A step may be 0.
+        // A step may be 0, which raises.
         if args.len() > 3
             || args[1..]
                 .iter()
@@ -488,7 +491,7 @@ impl Engine<'_> {
         {
             self.raise_named("ValueError");
         }
-        // What the bounds of a slice are is not kept.
+        // The bounds that are objects escape: a slice does not keep their facts.
         if args[1..]
             .iter()
             .any(|arg| arg.facts.ty.could_be(Type::SLICE))
@@ -551,7 +554,7 @@ impl Engine<'_> {
         Outcome::Nothing
     }
 
-    /// Facts of what an outcome gives.
+    /// The facts about an outcome's value.
     pub(super) fn outcome_facts(&mut self, outcome: Outcome) -> Facts {
         match outcome {
             Outcome::Value(facts) => facts,

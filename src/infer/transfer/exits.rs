@@ -1,4 +1,5 @@
-//! Exits: from there on the interpreter runs the function, and nobody follows it.
+//! Side exits: after one, the interpreter runs the rest of the function, and the analysis does not
+//! follow it.
 
 use super::Arg;
 use crate::bytecode::Op as B;
@@ -10,11 +11,12 @@ use crate::types::Type;
 use std::sync::Arc;
 
 impl Engine<'_> {
-    /// Whether the operation may leave to the interpreter in the midst of the function.
+    /// Returns true if the operation may deoptimise in the middle of the function.
     pub(super) fn may_leave(&self, op: &Op, args: &[Arg]) -> bool {
         let facts = args.first().map(|arg| &arg.facts);
         match (op, facts) {
-            // That the unit is valid, nothing is pending and nobody has looked is not followed.
+            // Exits of these checks are not followed: the unit is valid, nothing is pending, and
+            // the frame was not observed.
             (
                 Op::CheckValid
                 | Op::CheckUnseen
@@ -23,7 +25,7 @@ impl Engine<'_> {
                 | Op::CheckQuiet,
                 _,
             ) => false,
-            // Nor that there is memory.
+            // Exits for lack of memory are not followed either.
             (Op::NewCell(_), _) => false,
             (Op::GuardType(ty), Some(facts)) => !facts.is(*ty),
             (Op::GuardBound, Some(facts)) => facts.ty.could_be(Type::NULLPTR),
@@ -34,7 +36,7 @@ impl Engine<'_> {
         }
     }
 
-    /// From here on the interpreter may run the function, and nobody follows it there.
+    /// From here on the interpreter may run the function, which the analysis does not follow.
     pub(super) fn leave_to_interpreter(&mut self, v: Value) {
         let f = self.function(self.here.version);
         let inst = &f.insts[v];
@@ -56,7 +58,8 @@ impl Engine<'_> {
         let ret = self.versions[version].ret;
         self.set.widen(ret, Facts::any_object());
         self.set.widen(raised, Facts::of_type(Type::BASE_EXCEPTION));
-        // There it may bind its names to anything, pass what other names hold to anybody, and make functions.
+        // The interpreter may bind the function's names to any object, pass the values of other
+        // names to any code, and create functions.
         let own = self.versions[version].key.namespace.unwrap_or(self.globals);
         for instr in &f.code.instrs {
             let (namespace, index, is_store) = match instr.op {

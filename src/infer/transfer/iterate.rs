@@ -64,10 +64,10 @@ impl Engine<'_> {
         let item = self.slots_of(&facts, &Slot::Items, Kind::Iterator);
         let known = item.is_impossible().then_some(false);
         if !facts.is(Type::LIST_ITER | Type::TUPLE_ITER | Type::RANGE_ITER) {
-            // A dict or set may not change its size meanwhile.
+            // If a dict or set changes its size during iteration, the next step raises.
             self.raise_named("RuntimeError");
         }
-        // At the end there is no item.
+        // At the end of the iteration there is no item.
         let facts = item.join(&Facts::of_type(Type::NULLPTR));
         self.output(0, facts);
         self.derived(Facts::truth(Type::CBOOL, known), std::slice::from_ref(arg))

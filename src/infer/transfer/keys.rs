@@ -1,11 +1,12 @@
-//! Keys of dicts and items of sets: whether hashing and comparing them runs code of the program.
+//! Keys of dicts and items of sets: hashing and comparing them may run user code (`__hash__`,
+//! `__eq__`).
 
 use crate::infer::engine::Engine;
 use crate::infer::identity::{Kind, Slot};
 use crate::infer::value::{Facts, plain};
 
 impl Engine<'_> {
-    /// Whether hashing the value and comparing it runs no code of the program.
+    /// Returns true if hashing and comparing the value runs no user code.
     fn is_quiet_key(&mut self, facts: &Facts, depth: u32) -> bool {
         if facts.ty <= plain() {
             return true;
@@ -35,7 +36,7 @@ impl Engine<'_> {
             })
     }
 
-    /// A key is looked for among those of containers.
+    /// Looks a key up among those of containers.
     pub(super) fn use_key(&mut self, key: &Facts, containers: &Facts) {
         let mut all = key.clone();
         for slot in [Slot::Keys, Slot::Items] {

@@ -1,8 +1,9 @@
-//! What operations do to facts.
+//! The effects of operations on facts.
 //!
-//! A transfer function reads its operands (and so is told when they become more general), raises what may be raised, stores into
-//! slots, and gives an outcome. It is never run on an impossible operand: the block is blocked instead. What has no function of
-//! its own is beyond the known world: its operands escape, and its result has the type that HIR gives it.
+//! A transfer function reads its operands (and so is notified when they are widened), raises the
+//! possible exceptions, stores into slots, and returns an outcome. It never runs on an impossible
+//! operand: the block is blocked instead. An operation without a function of its own is treated as
+//! unknown code: its operands escape, and its result has the type that HIR gives it.
 
 mod arith;
 mod attributes;
@@ -23,7 +24,7 @@ use crate::hir::{self, Op, Value};
 use crate::types::{ConstValue, ObjectHandle, Predefined, Type};
 use std::sync::Arc;
 
-/// An operand: its abstract value, and what is known of it here.
+/// An operand: its abstract value, and the facts about it at this place.
 #[derive(Clone)]
 pub(super) struct Arg {
     pub sv: Sv,
@@ -31,7 +32,7 @@ pub(super) struct Arg {
 }
 
 impl Engine<'_> {
-    /// Evaluate the operation.
+    /// Evaluates the operation.
     pub(super) fn transfer(&mut self, v: Value) -> Outcome {
         let f = self.function(self.here.version);
         let inst = &f.insts[v];
@@ -39,11 +40,11 @@ impl Engine<'_> {
         for &arg in &inst.args {
             let facts = self.read(arg);
             let sv = self.binding(arg);
-            // The interpreter's bookkeeping says nothing of values.
+            // The interpreter's bookkeeping operations do not depend on values.
             if facts.is_impossible() && !is_bookkeeping(&inst.op) {
                 return Outcome::Blocked;
             }
-            // What a branch has told of the value holds here only: nobody may share it.
+            // A refinement by a branch holds in this block only, so the value cannot be shared.
             let sv = match self.is_refined(arg) {
                 true => Sv::MOST_GENERAL,
                 false => sv,
@@ -263,7 +264,7 @@ impl Engine<'_> {
             }
             G::MatchMapping | G::MatchSequence => Outcome::Value(Facts::of_type(Type::CBOOL)),
             G::BuildSlice => {
-                // A bound may say later which int it stands for.
+                // A bound may define `__index__`, which runs later.
                 for arg in &args {
                     self.set.escape(&arg.facts);
                 }
@@ -273,12 +274,13 @@ impl Engine<'_> {
         }
     }
 
-    /// An operation of which nothing more is known than the type of its result.
+    /// An operation of which only the result type is known.
     pub(super) fn unknown(&mut self, v: Value, args: &[Arg]) -> Outcome {
         for arg in args {
             self.set.escape(&arg.facts);
         }
-        // What the operation made as long as more was known is one of the objects that it may give now.
+        // Objects that this operation allocated, while more was known, are among its possible
+        // results.
         let made = (self.here.version, v, 0)..=(self.here.version, v, u32::MAX);
         for (_, &id) in self.sites.range(made) {
             let made = Facts::object(Type::OBJECT, id);
@@ -308,27 +310,27 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether a branch has told something of the value that holds at the block at hand.
+    /// Returns true if a predicate on the value holds at the current block.
     fn is_refined(&mut self, v: Value) -> bool {
         let (version, block) = (self.here.version, self.here.block);
         let env = &self.block(version, block).env;
         env.iter().any(|(subject, _)| *subject == v)
     }
 
-    /// Facts that follow from the operands: they hold for no better reason than those.
+    /// Facts that follow from the operands, with the weakest of their sources.
     pub(super) fn derived(&self, facts: Facts, args: &[Arg]) -> Outcome {
         let sources = args.iter().map(|arg| arg.facts.source);
         let source = sources.max().unwrap_or(Source::Proved);
         Outcome::Value(facts.because(source))
     }
 
-    /// The operand where it is of the type.
+    /// The operand, restricted to the type.
     fn narrowed(&mut self, arg: &Arg, ty: Type, source: Source) -> Outcome {
         let facts = self.restrict(arg.facts.clone(), ty);
         Outcome::Value(facts.because(source))
     }
 
-    /// The operand boxed or unboxed.
+    /// The operand, boxed or unboxed.
     fn converted(&mut self, arg: &Arg, ty: Type) -> Outcome {
         let mut facts = Facts::of_type(ty).because(arg.facts.source);
         let scalar = arg
@@ -341,7 +343,7 @@ impl Engine<'_> {
         Outcome::Value(facts.normal())
     }
 
-    /// Set an output of the operation at hand.
+    /// Sets an output of the current operation.
     pub(super) fn output(&mut self, index: u32, facts: Facts) {
         let key = (self.here.op, index);
         let version = self.here.version;
@@ -373,12 +375,12 @@ impl Engine<'_> {
         }
         match f.code.optimized {
             true => Outcome::Value(Facts::MOST_GENERAL),
-            // A body starts with empty slots.
+            // The slots of a body are empty at the start.
             false => Outcome::Value(Facts::of_type(Type::NULLPTR)),
         }
     }
 
-    /// What is known of an object that the program names.
+    /// The facts about an object that the program refers to as a constant.
     pub(super) fn constant(&mut self, object: ObjectHandle) -> Facts {
         let ty = Type::from_object(object);
         if let Some(&func) = self.program.by_object.get(&object)
@@ -420,7 +422,7 @@ impl Engine<'_> {
         self.derived(Facts::truth(Type::CBOOL, known), args)
     }
 
-    /// Whether two values are one class, where both are known to be classes.
+    /// Returns true if two values are the same class, false if not. None if that is not known.
     fn same_class(&self, a: &Facts, b: &Facts) -> Option<bool> {
         let is_class = |facts: &Facts| {
             let mut ids = facts.objects.ids.iter();
@@ -437,7 +439,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The type of an exception against classes.
+    /// Compares the type of an exception with classes, for `except`.
     fn matches(&mut self, args: &[Arg]) -> Outcome {
         let facts = args[0].facts.clone();
         let Some(classes) = self.classes_of(&args[1].facts) else {
@@ -451,7 +453,8 @@ impl Engine<'_> {
         self.derived(Facts::truth(Type::CBOOL, known), args)
     }
 
-    /// Whether a value is an instance of one of the classes, where that is known.
+    /// Returns true if a value is an instance of one of the classes, false if not. None if that is
+    /// not known.
     pub(super) fn is_instance(
         &mut self,
         facts: &Facts,
@@ -463,7 +466,7 @@ impl Engine<'_> {
         if inside.is_impossible() {
             return Some(false);
         }
-        // The operand may be one class or another: then no answer holds for all.
+        // The operand may be one class or another, so no single answer holds.
         if !self.names_all(operand) {
             return None;
         }
@@ -506,7 +509,7 @@ impl Engine<'_> {
         if facts.ty.could_be(super::value::plain()) {
             self.raise_named("TypeError");
         }
-        // The cause can be asked for.
+        // Other code can read the cause.
         for cause in args[1..].iter().filter(|arg| !arg.facts.is(Type::NULLPTR)) {
             self.set.escape(&cause.facts);
             self.raise_named("TypeError");

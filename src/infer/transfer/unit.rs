@@ -1,4 +1,4 @@
-//! What operations do in a [unit](crate::infer::unit): the rules that hold whatever the program does.
+//! The effects of operations in a [unit](crate::infer::unit): rules that hold for every program.
 
 use super::Arg;
 use crate::bytecode::GeneralOp as G;
@@ -7,12 +7,14 @@ use crate::infer::engine::{Engine, Outcome};
 use crate::infer::value::Facts;
 
 impl Engine<'_> {
-    /// What the operation gives, where the rule for whole programs does not hold or there is none; none where it holds.
+    /// The outcome of the operation, if the rule for whole programs does not hold here or there is
+    /// none. None if that rule holds.
     pub(super) fn transfer_in_unit(&mut self, v: Value, args: &[Arg]) -> Option<Outcome> {
         let f = self.function(self.here.version);
         let inst = &f.insts[v];
         Some(match &inst.op {
-            // Whatever lies in a slot when the unit is entered, and comes back to it there.
+            // The content of slots is not followed: it may be from before the unit's entry. A value
+            // that the unit stores and loads again escapes at the store.
             Op::Arg(_) | Op::LoadSlot(_) => Outcome::Value(Facts::MOST_GENERAL),
             Op::StoreSlot(slot) => {
                 if self.unit.as_ref().is_some_and(|slots| slots.contains(slot)) {
@@ -20,7 +22,7 @@ impl Engine<'_> {
                 }
                 Outcome::Nothing
             }
-            // Its name may be a builtin's, and it another object.
+            // The constant may carry a builtin's name and be another object.
             Op::Const(object) => Outcome::Value(match self.program.values.get(object) {
                 Some(value) => Facts::constant(inst.ty, value.clone()),
                 None => Facts::of_type(inst.ty),
@@ -80,7 +82,7 @@ impl Engine<'_> {
         })
     }
 
-    /// An operation of which nothing is known but the type of its result: objects that it is given go where nobody follows them.
+    /// An operation of which only the result type is known. Objects among its operands escape.
     fn beyond(&mut self, v: Value, args: &[Arg]) -> Outcome {
         for arg in args {
             self.set.escape(&arg.facts);
@@ -93,7 +95,8 @@ impl Engine<'_> {
     }
 }
 
-/// Whether the rule for an operation of whole programs holds in a unit: it neither looks names or attributes up, nor calls what it finds.
+/// Returns true if the rule for an operation of whole programs holds in a unit: the operation
+/// neither looks up names or attributes, nor calls an object that it found.
 fn has_rule(op: G) -> bool {
     matches!(
         op,
