@@ -1,14 +1,16 @@
-//! The accesses of a function, chains joined, and what supplies the accessor of each.
+//! The attribute accesses of a function, with chains joined, and the values on which each accesses
+//! its first attribute.
 //!
-//! An **accessor** is a value that attributes are asked of: an argument, the result of an operation, what a name holds. Where
-//! paths join, an access has several. In SSA these are the versions of a name.
+//! An **accessor** is a value on which an attribute is accessed: an argument, the result of an
+//! operation, the value of a name. For example, `p` in `p.x.y`. Where paths join, an access has
+//! several accessors. In SSA these are the versions of a name.
 
 use super::text_of_tuple;
 use super::world::Name;
 use crate::hir::{Function, GeneralOp as G, Op, Passed, Pc, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What is done at the end of an access.
+/// The action at the end of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// The attribute is loaded.
@@ -19,16 +21,16 @@ pub enum Action {
     Delete,
 }
 
-/// A call of what an access gives.
+/// A call of an access's result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Invocation {
     /// The number of positional arguments; none if it is not known.
     pub args: Option<usize>,
-    /// The names of the others.
+    /// The names of the keyword arguments.
     pub keywords: Vec<String>,
 }
 
-/// An access to an attribute, or a chain of attributes.
+/// An access to an attribute, or to a chain of attributes such as `p.x.y`.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// The operation that ends it.
@@ -37,21 +39,21 @@ pub struct Access {
     pub pc: Pc,
     /// Its line.
     pub line: u32,
-    /// What the first attribute is asked of.
+    /// The value on which the first attribute is accessed.
     pub accessor: Value,
-    /// What the program calls that, if it is a name.
+    /// The accessor's name in the source, if it is a name.
     pub name: Option<String>,
     /// The attributes from the first.
     pub attrs: Vec<Name>,
-    /// What is done with the last.
+    /// The action on the last attribute.
     pub action: Action,
-    /// How the result is called, if it is.
+    /// The call of the result, if there is one.
     pub invocation: Option<Invocation>,
-    /// Whether it is `super().name`; the accessor is the instance then.
+    /// True for `super().name`; the accessor is the instance then.
     pub is_super: bool,
 }
 
-/// The definitions that a value may come from, through the places where paths join.
+/// The possible definitions of a value, found through joins.
 pub(super) fn roots(f: &Function, v: Value) -> BTreeSet<Value> {
     match f.op(f.object_of(v)) {
         Op::Param => Passed::of(f).roots(f, v),
@@ -119,7 +121,7 @@ pub(super) fn find(f: &Function) -> Vec<Access> {
     order.iter().filter_map(|v| chains.remove(v)).collect()
 }
 
-/// How often each value is used, counts of references apart.
+/// The number of uses of each value. Reference counting does not count as use.
 fn uses(f: &Function) -> HashMap<Value, usize> {
     let mut uses = HashMap::new();
     let mut note = |v: Value| *uses.entry(f.object_of(v)).or_insert(0) += 1;
@@ -141,7 +143,7 @@ fn uses(f: &Function) -> HashMap<Value, usize> {
     uses
 }
 
-/// The calls of what operations give, by these.
+/// The calls of operations' results, by the result.
 fn calls(f: &Function) -> BTreeMap<Value, Invocation> {
     let mut calls = BTreeMap::new();
     for &block in &f.order {
@@ -159,7 +161,7 @@ fn calls(f: &Function) -> BTreeMap<Value, Invocation> {
                         .map(|name| name.trim_matches(quotes).to_owned())
                         .collect();
                     let callable = f.object_of(f.arg(v, 1));
-                    // What is in the receiver's place without being one is an argument.
+                    // An operand in the receiver's place that is no receiver is an argument.
                     let is_method = matches!(f.op(callable), Op::Output(0));
                     let this = f.object_of(f.arg(v, 2));
                     let extra = !is_method && !matches!(f.op(this), Op::Null);
@@ -185,7 +187,7 @@ fn calls(f: &Function) -> BTreeMap<Value, Invocation> {
     calls
 }
 
-/// What the program calls the receiver of an operation.
+/// The name of an operation's receiver in the source.
 fn name_of(f: &Function, v: Value, receiver: Value) -> Option<String> {
     if let Op::General(G::LoadGlobal | G::LoadName, imms) = f.op(receiver) {
         return f.code.names.get(imms[0] as usize).cloned();

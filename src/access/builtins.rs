@@ -1,9 +1,10 @@
-//! Classes of the host's that programs get attributes from, by the names that instances have from their class.
+//! The host's classes that programs get attributes from, with the names that instances have from
+//! their class.
 
 use super::world::{Attribute, Class, Name, Reference};
 use std::collections::BTreeMap;
 
-/// Each class with what it inherits from and the names of its methods.
+/// Each class with its base and the names of its methods.
 const CLASSES: &[(&str, &str, &[&str])] = &[
     ("object", "", &["__init__", "__class__", "__doc__"]),
     ("NoneType", "object", &[]),
@@ -73,7 +74,7 @@ const CLASSES: &[(&str, &str, &[&str])] = &[
     ("Exception", "BaseException", &[]),
 ];
 
-/// Add the host's classes.
+/// Adds the host's classes.
 pub(super) fn add(classes: &mut BTreeMap<Name, Class>) {
     for (name, base, methods) in CLASSES {
         let bases = match base.is_empty() {
@@ -104,7 +105,7 @@ pub(super) fn class(name: &str) -> Option<Reference> {
     is_class.then(|| Reference::Class(name.into()))
 }
 
-/// Whether the function of this name is a method of a builtin class.
+/// Returns true if the function of this name is a method of a builtin class.
 pub(super) fn is_method(name: &str) -> bool {
     let parts = name.split_once('.');
     parts.is_some_and(|(class, attr)| {

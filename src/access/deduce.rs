@@ -1,9 +1,11 @@
-//! Deduction: from what is used of accessors to their types, to what accesses give, to what assignments may change, until
-//! nothing changes.
+//! Deduction: types of accessors from the attributes used on them, then the results of accesses,
+//! then the attributes that assignments may change, repeated to a fixpoint.
 //!
-//! Types that usage tells are a **bet**: in a language where anything may be assigned, an accessor may be something else, and
-//! then the access is made in the general way. Types that follow from how a name was initialised are the program's word; those
-//! of constants are watched.
+//! For example, if a program uses `v.x` and `v.dot(w)`, and only class `Vector` has both
+//! attributes, then `v` is probably a `Vector`. Types deduced from usage are **speculation**: `v`
+//! may be an instance of a class that appears later, and then the access is made in the generic
+//! form. Types that follow from the initialisation of a name are facts of the program; those of
+//! constants are watched.
 
 use super::accesses::{self, Access, Action, roots};
 use super::guards::{TypeCheck, check_for};
@@ -15,7 +17,7 @@ use crate::hir::{Op, Value};
 use crate::infer::{Analysis, FuncId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What kind of thing gives an attribute, or is asked for one.
+/// An object that has attributes, by kind.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Thing {
     /// The class.
@@ -34,7 +36,7 @@ impl Thing {
         }
     }
 
-    /// What it is, in a word.
+    /// The kind as a word.
     pub fn kind(&self) -> &'static str {
         match self {
             Thing::Class(_) => "class",
@@ -44,35 +46,35 @@ impl Thing {
     }
 }
 
-/// One way in which an access may go.
+/// A possible outcome of an access.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Candidate {
-    /// What is asked.
+    /// The object on which the attribute is accessed.
     pub accessor: Thing,
-    /// What has the attribute.
+    /// The object that has the attribute.
     pub provider: Thing,
-    /// What it is.
+    /// The value of the attribute.
     pub reference: Reference,
 }
 
-/// What was found of an accessor.
+/// The results for an accessor.
 #[derive(Clone, Debug, Default)]
 pub struct Accessor {
-    /// What is used of it, on each route.
+    /// The attributes used on it, for each route.
     pub usages: Usages,
-    /// The types that may give what is used.
+    /// The types that may provide the used attributes.
     pub providers: Types,
-    /// The types that it may have.
+    /// Its possible types.
     pub types: Types,
-    /// Whether the program says so itself.
+    /// True if the program's text determines the type.
     pub is_constrained: bool,
-    /// Whether it is the first parameter of a method.
+    /// True for the first parameter of a method.
     pub is_self: bool,
-    /// A check where it is defined that all its accesses may rely on.
+    /// A check at its definition on which all its accesses may rely.
     pub guard: Option<TypeCheck>,
 }
 
-/// What was found of one function.
+/// The results for one function.
 pub(super) struct Unit {
     pub func: FuncId,
     pub accesses: Vec<Access>,
@@ -80,7 +82,7 @@ pub(super) struct Unit {
     pub accessors: BTreeMap<Value, Accessor>,
 }
 
-/// What was deduced of a program.
+/// The results for a program.
 pub(super) struct Deduction<'w> {
     pub world: &'w World<'w>,
     pub index: Index,
@@ -88,11 +90,12 @@ pub(super) struct Deduction<'w> {
     pub mutated: Mutated,
     pub given: Given,
     pub facts: Option<Facts>,
-    /// How many rounds there were.
+    /// The number of rounds.
     pub rounds: usize,
 }
 
-/// Rounds until what is known of aliases and changes stands; after so many, what still changes is not known.
+/// The most rounds until aliases and changed attributes are stable. Facts that still change after
+/// that are dropped.
 const MOST_ROUNDS: usize = 12;
 
 impl<'w> Deduction<'w> {
@@ -125,7 +128,8 @@ impl<'w> Deduction<'w> {
         Resolver::new(self.world, &self.mutated, &self.given, self.facts.as_ref())
     }
 
-    /// Rounds in which nothing is known of an access until the one before has told.
+    /// Runs rounds. An access's result is unknown in a round until the round before has computed
+    /// it.
     fn run(&mut self) {
         for round in 0.. {
             self.rounds = round + 1;
@@ -140,7 +144,8 @@ impl<'w> Deduction<'w> {
                 for access in &unit.accesses {
                     let candidates = self.candidates_of_chain(unit, access, &resolver);
                     if access.action != Action::Load {
-                        // What an instance gets hides its class's attribute; it does not change it.
+                        // A store to an instance hides the attribute of its class, but does not
+                        // change it.
                         let owners = candidates.iter().filter_map(|c| match &c.provider {
                             Thing::Class(name) => Some(Owner::Class(name.clone())),
                             Thing::Module(name) => Some(Owner::Module(name.clone())),
@@ -163,7 +168,7 @@ impl<'w> Deduction<'w> {
                 return;
             }
             if round + 1 >= MOST_ROUNDS {
-                // Nothing is known of any alias then.
+                // Then all aliases count as unknown.
                 self.given.clear();
                 let resolver = self.resolver();
                 let accessors: Vec<_> = self
@@ -194,7 +199,8 @@ impl<'w> Deduction<'w> {
         found
     }
 
-    /// The class that a value is the first parameter of a method of, and whether it is the class itself.
+    /// The class of which the value is a method's first parameter, and true if it is the class
+    /// itself (a class method).
     pub fn self_of(&self, func: FuncId, v: Value) -> Option<(Name, bool)> {
         let f = self.world.program.function(func);
         let info = &self.world.functions[&func];
@@ -262,7 +268,8 @@ impl<'w> Deduction<'w> {
         found
     }
 
-    /// Whether the value is what the program says whatever others do, or something watched.
+    /// Returns true if the program's text determines the value and no other code can change it, or
+    /// if the value is watched.
     fn is_word(&self, unit: &Unit, v: Value, resolver: &Resolver<'_>) -> bool {
         use crate::hir::GeneralOp as G;
         let f = self.world.program.function(unit.func);
@@ -280,7 +287,7 @@ impl<'w> Deduction<'w> {
                 | G::ImportName,
                 _,
             ) => true,
-            // An instance just made, of a class that is watched.
+            // A new instance of a watched class.
             Op::General(G::Call, _) => {
                 resolver.constant(unit.func, v).is_some() || {
                     let callee = f.object_of(f.arg(v, 1));
@@ -301,7 +308,7 @@ impl<'w> Deduction<'w> {
         check_for(self.world, &accessor.types)
     }
 
-    /// Whether what the class has by this name is a function that wants an instance.
+    /// Returns true if the class's attribute of this name is a function that takes an instance.
     fn is_method_of(&self, class: &Name, attr: &Name, resolver: &Resolver<'_>) -> bool {
         let Some(owner) = self.world.owner(class, attr) else {
             return false;
@@ -310,7 +317,7 @@ impl<'w> Deduction<'w> {
         matches!(single(&refs), Some(Reference::Function(_)))
     }
 
-    /// All ways in which the last attribute of an access may be reached.
+    /// All candidates for the last attribute of an access.
     pub fn candidates_of_chain(
         &self,
         unit: &Unit,
@@ -337,7 +344,8 @@ impl<'w> Deduction<'w> {
         Vec::new()
     }
 
-    /// The types that candidates' values have as accessors of the next attribute; of what is not known, all.
+    /// The types of the candidates' values, as accessors of the next attribute. An unknown value
+    /// has all types.
     pub fn types_of(&self, candidates: &[Candidate]) -> Types {
         let mut types = Types::default();
         for candidate in candidates {
@@ -360,7 +368,7 @@ impl<'w> Deduction<'w> {
         let mut types = Types::default();
         for root in roots(f, access.accessor) {
             if access.is_super {
-                // What is bound to is the method's own instance.
+                // The attribute is bound to the instance of the method itself.
                 if let Some((class, is_class)) = self.self_of(unit.func, root) {
                     let own = self.world.descendants(&class);
                     match is_class {
@@ -377,7 +385,7 @@ impl<'w> Deduction<'w> {
         types
     }
 
-    /// The ways in which accessors of these types have the attribute.
+    /// The candidates for an attribute of accessors of these types.
     pub fn candidates(
         &self,
         types: &Types,
@@ -396,7 +404,8 @@ impl<'w> Deduction<'w> {
         for class in &types.class {
             let accessor = Thing::Class(class.clone());
             match self.shared(class, attr, resolver) {
-                // An assignment to a class is to that class, wherever the attribute was.
+                // An assignment to a class always stores in that class, wherever the attribute was
+                // found.
                 Some(_) if assigned => add(&accessor, accessor.clone(), var()),
                 None if assigned && types.len() == 1 => add(&accessor, accessor.clone(), var()),
                 Some((owner, refs)) => add(&accessor, owner, refs),
@@ -411,7 +420,7 @@ impl<'w> Deduction<'w> {
                 Some(Reference::Property(_))
             );
             if self.world.has_instance_attribute(class, attr) && !is_property {
-                // What instances hold may be anything at any time.
+                // Instance attributes may have any value at any time.
                 add(&accessor, accessor.clone(), var());
             }
             if let Some((owner, refs)) = shared
@@ -433,8 +442,8 @@ impl<'w> Deduction<'w> {
         found
     }
 
-    /// What instances of a class share under the name, and which class has it. An assignment to one that is asked before
-    /// the owner hides what the owner has.
+    /// The attribute that instances of a class share under the name, and the class that has it. An
+    /// assigned attribute of a class earlier in the order hides the owner's.
     fn shared(
         &self,
         class: &Name,
@@ -465,7 +474,8 @@ impl<'w> Deduction<'w> {
         Some((Thing::Class(order[at].clone()), refs))
     }
 
-    /// What `super().attr` may be, by the class of the instance: the order of that class tells where to look.
+    /// The possible values of `super().attr`, by the class of the instance: the method resolution
+    /// order of that class determines the lookup.
     fn above(
         &self,
         unit: &Unit,
@@ -495,7 +505,7 @@ impl<'w> Deduction<'w> {
         found
     }
 
-    /// Those of the candidates that can be called as the access calls them.
+    /// The candidates that can be called with the access's arguments.
     pub fn suitable(&self, candidates: Vec<Candidate>, access: &Access) -> Vec<Candidate> {
         let Some(invocation) = &access.invocation else {
             return candidates;

@@ -1,20 +1,20 @@
-//! Guards and tests: which check of a type says enough.
+//! Guards and tests: the choice of a type check that proves the candidates.
 
 use super::index::Types;
 use super::world::{Name, World};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// How exactly a type is asked for.
+/// The exactness of a type check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exactness {
-    /// This type and no other.
+    /// This exact type.
     Specific,
     /// This type or one derived from it.
     Common,
 }
 
-/// What of a type is asked for.
+/// The aspect of a type that a check tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Aspect {
     /// An instance of it.
@@ -30,9 +30,9 @@ pub enum Aspect {
 /// A check of a type at run time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TypeCheck {
-    /// How exactly.
+    /// The exactness.
     pub exactness: Exactness,
-    /// What of it.
+    /// The aspect.
     pub aspect: Aspect,
     /// The type.
     pub ty: Name,
@@ -64,18 +64,18 @@ impl fmt::Display for TypeCheck {
     }
 }
 
-/// How it is known, at an access, of what type the accessor is.
+/// The way in which an accessor's type is known at an access.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Test {
-    /// The program says so: it is one of these.
+    /// The program's text determines it: it is one of these.
     Constrained(TypeCheck),
-    /// The program says that it is one of several types that no one check asks for.
+    /// The program's text allows several types that no single check covers.
     ConstrainedMany,
-    /// A guard where the accessor is defined asks for it.
+    /// A guard at the accessor's definition checks it.
     Guarded(TypeCheck),
-    /// It is to be asked here.
+    /// The access itself checks it.
     Test(TypeCheck),
-    /// No check of a type says enough: whether the attribute is there is to be asked.
+    /// No type check suffices: the access must look whether the attribute exists.
     Validate,
 }
 
@@ -101,7 +101,8 @@ impl fmt::Display for Test {
     }
 }
 
-/// The types that all others are derived from: a type goes where one of its bases is there with all that derives from it.
+/// The types from which all others derive: a type is dropped if the set contains one of its bases
+/// with all that derives from that.
 pub(super) fn general(world: &World<'_>, types: &BTreeSet<Name>) -> BTreeSet<Name> {
     let covered = |ty: &Name| {
         let order = &world.classes[ty].mro;
@@ -112,7 +113,7 @@ pub(super) fn general(world: &World<'_>, types: &BTreeSet<Name>) -> BTreeSet<Nam
     types.iter().filter(|ty| !covered(ty)).cloned().collect()
 }
 
-/// The one check that asks for these types and no others.
+/// The single check that accepts exactly these types.
 pub(super) fn check_for(world: &World<'_>, types: &Types) -> Option<TypeCheck> {
     if !types.module.is_empty() {
         let is_one = types.len() == 1;
@@ -127,7 +128,8 @@ pub(super) fn check_for(world: &World<'_>, types: &Types) -> Option<TypeCheck> {
         (true, false) => (Aspect::Instance, &types.instance),
         (false, true) => (Aspect::Type, &types.class),
         (false, false) if types.class == types.instance => (Aspect::Object, &types.class),
-        // What is not the same of both is asked for only where all of it derives from one.
+        // If the two sets differ, a check is possible only where all types of a set derive from
+        // one.
         (false, false) => {
             let of_class = general(world, &types.class);
             let of_instance = general(world, &types.instance);
@@ -141,7 +143,7 @@ pub(super) fn check_for(world: &World<'_>, types: &Types) -> Option<TypeCheck> {
         1 => set.first().cloned(),
         _ => None,
     };
-    // Everything derives from `object`: to ask for that says nothing.
+    // Everything derives from `object`, so a check for it is useless.
     let says_something = |ty: &Name| &**ty != "object";
     if let Some(ty) = one_of(set).filter(says_something) {
         let exactness = Exactness::Specific;

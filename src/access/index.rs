@@ -1,13 +1,15 @@
-//! The indexes: which types have an attribute of a name, by whether it is only loaded or may be assigned.
+//! The indexes: the types that have an attribute of a given name, with one list for attributes that
+//! are only loaded and one for those that may be assigned.
 //!
-//! Posting lists, to be intersected. A class's attributes may be asked of the class and of its instances. Of instances, what may
-//! be assigned is what they have themselves; what may be loaded is that and what their class has.
+//! The lists are posting lists, to be intersected. A class's attributes may be accessed on the
+//! class and on its instances. On an instance, a program may assign the instance's own attributes;
+//! it may load those and the attributes of the class.
 
 use super::usage::Usage;
 use super::world::{Name, World};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Types by what they are.
+/// A set of types, by kind.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Types {
     /// Classes, as objects of their own.
@@ -19,19 +21,19 @@ pub struct Types {
 }
 
 impl Types {
-    /// Whether there are none.
+    /// Returns true if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.class.is_empty() && self.instance.is_empty() && self.module.is_empty()
     }
 
-    /// Add others.
+    /// Adds the types of another set.
     pub fn extend(&mut self, other: Types) {
         self.class.extend(other.class);
         self.instance.extend(other.instance);
         self.module.extend(other.module);
     }
 
-    /// How many there are.
+    /// The number of types.
     pub fn len(&self) -> usize {
         self.class.len() + self.instance.len() + self.module.len()
     }
@@ -89,7 +91,8 @@ impl Index {
         &self.all
     }
 
-    /// The types that support a usage: classes, instances whose class alone does not, modules. Of no usage: all.
+    /// The types that support a usage: classes; instances that support it with more than their
+    /// class; modules. All types for an empty usage.
     pub fn supporting(&self, usage: &Usage) -> Types {
         if usage.is_empty() {
             return self.all.clone();

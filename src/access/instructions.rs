@@ -1,7 +1,7 @@
-//! Instruction plans: the steps of an access plan, in the order in which they are taken.
+//! Instruction plans: the steps of an access plan, in execution order.
 //!
-//! An instruction's operands are names and other instructions, whose results it takes. The last instruction's result is the
-//! access's; for a call, what is called.
+//! An instruction's operands are names and other instructions, whose results it takes. The last
+//! instruction's result is the access's; for a call, it is the callable.
 
 use super::guards::{Aspect, Exactness, Test};
 use super::plan::{AccessPlan, Context, ContextTest, FinalMethod, FirstMethod, Mode};
@@ -14,7 +14,7 @@ macro_rules! instructions {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Instruction { $($(#[$doc])* $op),* }
         impl Instruction {
-            /// All of them.
+            /// All instructions.
             pub const ALL: &'static [Instruction] = &[$(Instruction::$op),*];
             /// The name in the text form.
             pub fn name(self) -> &'static str {
@@ -31,21 +31,23 @@ instructions! {
     LoadViaObject "__load_via_object";
     /// The attribute from the class of an instance, or from a class.
     GetClassAndLoad "__get_class_and_load";
-    /// The attribute from what comes after the class in the order of the instance's class.
+    /// The attribute from the classes after a given one in the method resolution order of the
+    /// instance's class.
     LoadViaSuper "__load_via_super";
     /// Store the attribute into the object.
     StoreViaObject "__store_via_object";
     /// Delete the attribute of the object.
     DeleteViaObject "__delete_via_object";
-    /// The attribute from the object's class, which may not have it; the object's own may hide it.
+    /// The attribute from the object's class, which may lack it; the object's own attribute may
+    /// hide it.
     CheckAndLoadViaClass "__check_and_load_via_class";
-    /// The attribute from the object, which may not have it.
+    /// The attribute from the object, which may lack it.
     CheckAndLoadViaObject "__check_and_load_via_object";
-    /// The attribute from the object or its class, both of which may not have it.
+    /// The attribute from the object or its class, both of which may lack it.
     CheckAndLoadViaAny "__check_and_load_via_any";
-    /// Store, after what stands in the way has been asked for.
+    /// Store after testing for a property or a class attribute that prevents a plain store.
     CheckAndStoreViaAny "__check_and_store_via_any";
-    /// Delete, after what stands in the way has been asked for.
+    /// Delete after testing for a property or a class attribute that prevents a plain delete.
     CheckAndDeleteViaAny "__check_and_delete_via_any";
     /// The object, if it is an instance of the type or of one derived from it.
     TestCommonInstance "__test_common_instance";
@@ -59,21 +61,21 @@ instructions! {
     TestSpecificObject "__test_specific_object";
     /// The object, if it is the type.
     TestSpecificType "__test_specific_type";
-    /// The object that is known.
+    /// A known object.
     LoadStaticIgnore "__load_static_ignore";
-    /// The object that is known, bound to the context.
+    /// A known object, bound to the context.
     LoadStaticReplace "__load_static_replace";
-    /// The object that is known, bound to the context if it binds.
+    /// A known object, bound to the context if it is a function.
     LoadStaticTest "__load_static_test";
-    /// Call the function that is known with the accessor.
+    /// Call a known getter with the accessor.
     CallGetter "__call_getter";
     /// The attribute, bound to the context.
     UpdateContext "__update_context";
-    /// The attribute, bound to the context if it binds.
+    /// The attribute, bound to the context if it is a function.
     TestContext "__test_context";
-    /// The attribute; the context goes if it does not bind.
+    /// The attribute; the context is dropped if the attribute does not bind.
     TestContextRevert "<test_context_revert>";
-    /// The object that is known; the context goes if it does not bind.
+    /// A known object; the context is dropped if the object does not bind.
     TestContextStatic "<test_context_static>";
     /// Keep the accessor.
     SetAccessor "<set_accessor>";
@@ -83,18 +85,18 @@ instructions! {
     SetContext "<set_context>";
     /// Keep a context for the attribute alone.
     SetPrivateContext "<set_private_context>";
-    /// The language's own load.
+    /// The generic load of the language.
     LoadGeneric "__load_generic";
-    /// The language's own store.
+    /// The generic store of the language.
     StoreGeneric "__store_generic";
-    /// The language's own delete.
+    /// The generic delete of the language.
     DeleteGeneric "__delete_generic";
 }
 
 /// An instruction with its operands, or an operand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Something by its name.
+    /// An operand, by name.
     Name(String),
     /// An instruction's result.
     Of(Instruction, Vec<Step>),
@@ -282,7 +284,8 @@ pub(super) fn steps(plan: &AccessPlan, attrs: &[Name]) -> Vec<Step> {
     steps
 }
 
-/// Whether a name may stand for the accessor of a call: the accessor is known to have the attribute.
+/// Returns true if a name may represent the accessor of a call: the accessor is known to have the
+/// attribute.
 fn is_plain(plan: &AccessPlan) -> bool {
     plan.context_test != ContextTest::Test
 }
@@ -342,8 +345,8 @@ fn load(way: Way) -> Instruction {
     }
 }
 
-/// Only an object that has the attribute itself is written to without asking: a class's attribute is hidden by the
-/// instance's, or has a setter.
+/// A plain store is correct only if the object itself has the attribute: an instance's store hides
+/// its class's attribute, or calls a setter.
 fn write(plan: &AccessPlan, way: Way, accessor: Step, attr: Step) -> Step {
     let is_delete = plan.final_method == FinalMethod::Delete;
     match (way, is_delete) {

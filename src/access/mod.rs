@@ -1,21 +1,26 @@
-//! Attribute accesses: from what is used of a value to its types, to guards and tests, to a plan of each access, to
-//! the instructions of the plan.
+//! Attribute accesses: from the attributes used on a value to its types, to guards and tests, to a
+//! plan for each access, to the instructions of the plan.
 //!
 //! # Terms
-//! An **accessor** is a value that attributes are asked of; a **provider** is what has the attribute. A **usage** is what one
-//! route uses of an accessor; the types that support all of it are **candidates**. A **guard** checks an accessor once, where it
-//! is defined; a **test** checks it at one access. A **plan** says in thirteen fields how an access is made, an **instruction
-//! plan** in which steps. What a plan relies on is checked there or **watched**.
+//! An **accessor** is a value on which attributes are accessed; a **provider** is the object that
+//! has the attribute. A **usage** is the set of attributes that one route uses on an accessor; the
+//! types that support all of it are **candidates**. A **guard** checks an accessor once, at its
+//! definition; a **test** checks it at one access. A **plan** describes an access in thirteen
+//! fields, an **instruction plan** lists its steps. Each fact on which a plan relies is checked
+//! there or **watched**.
 //!
-//! # What a reader may rely on
-//! - What usage alone tells is a bet. Nothing is folded that no check or watch of the plan covers.
-//! - An attribute that some assignment of the program may change is never folded, constants included.
-//! - The steps of a chain have the modes of their own attributes, and an ancestor's object never stands for a descendant's.
-//! - A plan that knows nothing better is the language's own way (`generic`), and says why.
+//! # Guarantees to readers
+//! - Types deduced from usage alone are speculation. A plan folds nothing that none of its checks
+//!   or watches covers.
+//! - An attribute that some assignment of the program may change is never folded, constants
+//!   included.
+//! - The steps of a chain have the modes of their own attributes, and a base class never represents
+//!   a derived one.
+//! - A plan without better knowledge is the language's generic access (`generic`), with the reason.
 //!
 //! # Deliberately absent
-//! Nothing here changes HIR or knows a host. After the design of Lichen's deducer; `docs/access.md` has the whole, and where it
-//! differs.
+//! Nothing here changes HIR or knows a host. The design follows Lichen's deducer; `docs/access.md`
+//! describes it and the differences.
 
 mod accesses;
 mod builtins;
@@ -43,13 +48,14 @@ pub use world::{Name, Reference, References, World};
 
 use crate::infer::{Analysis, Program};
 
-/// Plan every attribute access of a program. With an analysis, what it has found of values counts as the program's word.
+/// Plans every attribute access of a program. With an analysis, its facts count like those that the
+/// program's text determines.
 pub fn plan(program: &Program, analysis: Option<&Analysis>) -> PlanReport {
     let world = World::new(program);
     deduce::Deduction::new(&world, analysis).report()
 }
 
-/// The items of a tuple as `repr` writes it.
+/// The items of a tuple, from its `repr`.
 fn text_of_tuple(text: &str) -> Vec<String> {
     let inner = text.trim();
     let inner = inner.strip_prefix('(').and_then(|t| t.strip_suffix(')'));

@@ -1,4 +1,5 @@
-//! Access plans: what is known of one access, in thirteen fields, and what must be checked or watched for it.
+//! Access plans: the facts about one access, in thirteen fields, with the checks and watches that
+//! they need.
 
 use super::accesses::{Access, Action, roots};
 use super::deduce::{Candidate, Deduction, Thing, Unit};
@@ -15,7 +16,7 @@ macro_rules! words {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum $ty { $($(#[$vdoc])* $v),* }
         impl $ty {
-            /// All of them.
+            /// All variants.
             pub const ALL: &'static [$ty] = &[$($ty::$v),*];
         }
         impl fmt::Display for $ty {
@@ -27,7 +28,7 @@ macro_rules! words {
 }
 
 words! {
-    /// How a traversed attribute is obtained.
+    /// The place from which a traversed attribute is obtained.
     Mode {
         /// From the object.
         Object "object",
@@ -37,51 +38,51 @@ words! {
 }
 
 words! {
-    /// What a call of the attribute gets before its arguments.
+    /// The object that a call of the attribute passes before its arguments.
     Context {
-        /// Nothing, or what the attribute itself brings.
+        /// None, or the one that the attribute itself brings.
         Unset "unset",
         /// The base.
         Base "base",
-        /// What the first attribute is asked of.
+        /// The value on which the first attribute is accessed.
         OriginalAccessor "original-accessor",
-        /// What the last attribute is asked of.
+        /// The value on which the last attribute is accessed.
         FinalAccessor "final-accessor",
     }
 }
 
 words! {
-    /// What becomes of the context.
+    /// The treatment of the context.
     ContextTest {
-        /// The attribute brings its own, or needs none.
+        /// The attribute brings its own context, or needs none.
         Ignore "ignore",
-        /// It is put in place.
+        /// The context is set.
         Replace "replace",
-        /// That is to be found out.
+        /// A test at run time decides.
         Test "test",
     }
 }
 
 words! {
-    /// How the first attribute is obtained.
+    /// The place from which the first attribute is obtained.
     FirstMethod {
         /// From the object.
         RelativeObject "relative-object",
-        /// From its class.
+        /// From its class, if it is an instance, otherwise from the object.
         RelativeClass "relative-class",
         /// From its class, if it is an instance, else from the object.
         RelativeObjectClass "relative-object-class",
-        /// From the object, which may not have it.
+        /// From the object, which may lack it.
         CheckObject "check-object",
-        /// From its class, which may not have it.
+        /// From its class, which may lack it.
         CheckClass "check-class",
-        /// From either, both of which may not have it.
+        /// From either, both of which may lack it.
         CheckObjectClass "check-object-class",
     }
 }
 
 words! {
-    /// How the last attribute is obtained, or what is done with it.
+    /// The action on the last attribute.
     FinalMethod {
         /// It is the origin.
         Static "static",
@@ -99,12 +100,12 @@ words! {
         Assign "assign",
         /// It is deleted.
         Delete "delete",
-        /// The language's own way is taken from the start.
+        /// The language's generic access, from the start.
         Generic "generic",
     }
 }
 
-/// Something that a plan relies on without asking.
+/// A fact on which a plan relies without a check.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Watch {
     /// A name of a module keeps its value.
@@ -128,14 +129,14 @@ impl fmt::Display for Watch {
     }
 }
 
-/// Something that is asked where the access is made, besides its test.
+/// A check at the access, besides its test.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Check {
-    /// The instance is one of the class's still, if code of the program may have run since that was checked.
+    /// The instance still has the class, if user code may have run since that was checked.
     Class(Name),
-    /// The instance has nothing of its own by this name.
+    /// The instance has no own attribute of this name.
     NotHidden(Name),
-    /// The instance has this attribute where the class's instances have it.
+    /// The instance has this attribute in the place that the class's instances use for it.
     Field(Name),
 }
 
@@ -152,45 +153,45 @@ impl fmt::Display for Check {
 /// An access plan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AccessPlan {
-    /// What the program calls the accessor.
+    /// The accessor's name in the source.
     pub name: Option<String>,
-    /// How the accessor's type is known.
+    /// The way in which the accessor's type is known.
     pub test: Test,
     /// The type of a test.
     pub test_type: Option<Name>,
-    /// An object that is known and stands for the accessor.
+    /// A known object that represents the accessor.
     pub base: Option<Name>,
-    /// Attributes that lead to one known place each.
+    /// Attributes that lead to one known object each.
     pub traversed: Vec<Name>,
-    /// How each of them is obtained.
+    /// The place from which each of them is obtained.
     pub traversal_modes: Vec<Mode>,
     /// The attributes after those.
     pub attrnames: Vec<Name>,
     /// The context of a call.
     pub context: Context,
-    /// What becomes of it.
+    /// The treatment of the context.
     pub context_test: ContextTest,
-    /// How the first attribute is obtained.
+    /// The place from which the first attribute is obtained.
     pub first_method: FirstMethod,
-    /// What is done with the last.
+    /// The action on the last attribute.
     pub final_method: FinalMethod,
     /// The last attribute, if it is one known object.
     pub origin: Option<Name>,
     /// The kinds of the accessors of the last attribute.
     pub accessor_kinds: BTreeSet<&'static str>,
-    /// What it relies on.
+    /// The facts on which it relies.
     pub watches: BTreeSet<Watch>,
-    /// What is asked besides the test.
+    /// The checks besides the test.
     pub checks: BTreeSet<Check>,
     /// The candidates of the last attribute.
     pub candidates: Vec<Candidate>,
-    /// Whether the origin's parent is known as an object: the place of an assignment.
+    /// The name of the origin's parent, if that is a known object: the place of an assignment.
     pub parent: Option<Name>,
-    /// What the access does, where the plan does not say it.
+    /// The action of the access, for plans whose final method does not say it.
     pub action: Action,
     /// For `super()`, the class whose method it is in.
     pub above: Option<Name>,
-    /// Why nothing better is known, if the plan is to take the general way.
+    /// The reason for a generic plan.
     pub why: Option<String>,
 }
 
@@ -228,18 +229,18 @@ impl fmt::Display for AccessPlan {
 }
 
 impl AccessPlan {
-    /// Whether the access stores.
+    /// Returns true if the access stores.
     pub fn is_store(&self) -> bool {
         self.action == Action::Store
     }
 
-    /// Whether the access deletes.
+    /// Returns true if the access deletes.
     pub fn is_delete(&self) -> bool {
         self.action == Action::Delete
     }
 }
 
-/// What a plan finds on its way along a chain.
+/// The state of a walk along a chain.
 struct Walk {
     base: Option<Name>,
     traversed: Vec<Name>,
@@ -249,9 +250,9 @@ struct Walk {
     candidates: Vec<Candidate>,
     /// Candidates of the first attribute after the base.
     first: Vec<Candidate>,
-    /// The first attribute that is asked of something that is not known as an object.
+    /// The index of the first attribute that is accessed on an object that is not known.
     start: usize,
-    /// The attribute at which more than one thing may come.
+    /// The index of the attribute with several possible values, where the walk stops.
     stop: usize,
 }
 
@@ -287,7 +288,7 @@ impl Deduction<'_> {
         if let (None, Test::Guarded(check) | Test::Test(check)) = (&base, &test)
             && (check.exactness, check.aspect) == (Exactness::Specific, Aspect::Type)
         {
-            // Only one class, itself, stands for the accessor: an ancestor does not.
+            // A class represents the accessor only if it is the exact one; a base class does not.
             base = Some(check.ty.clone());
         }
         let walk = self.walk(unit, access, first, base, watches, &test, resolver);
@@ -298,7 +299,7 @@ impl Deduction<'_> {
         plan
     }
 
-    /// How the type of an access's accessor is known.
+    /// The way in which an access's accessor type is known.
     fn test(&self, unit: &Unit, access: &Access, types: &Types, first: &[Candidate]) -> Test {
         let f = self.world.program.function(unit.func);
         let versions: Vec<_> = roots(f, access.accessor)
@@ -334,7 +335,7 @@ impl Deduction<'_> {
         }
     }
 
-    /// Follow a chain as far as each attribute is one known thing.
+    /// Follows a chain as far as each attribute has one known value.
     #[expect(
         clippy::too_many_arguments,
         reason = "the plan's beginning, not yet a plan"
@@ -379,7 +380,7 @@ impl Deduction<'_> {
             let place = one_place(&walk.candidates).cloned();
             let is_relative = is_known && !opaque && !access.is_super;
             if is_relative && place.is_none() {
-                // Which it is remains to be seen; that it is where these have it is relied on.
+                // The value is not known, but its place is: the plan relies on that.
                 self.rely(&mut walk, attr, test, at);
             }
             if !is_known || opaque || place.is_none() {
@@ -392,7 +393,7 @@ impl Deduction<'_> {
             let candidate = &place.expect("it was asked for");
             self.rely(&mut walk, attr, test, at);
             if access.is_super {
-                // Nothing is asked of the instance itself.
+                // `super()` does not look at the instance's own attributes.
                 walk.checks.remove(&Check::NotHidden(attr.clone()));
             }
             let is_static =
@@ -414,7 +415,7 @@ impl Deduction<'_> {
         walk
     }
 
-    /// Whether what the candidate says holds until something watched says otherwise.
+    /// Returns true if the candidate's value holds until a watch reports a change.
     fn is_kept(&self, candidate: &Candidate, attr: &Name, resolver: &Resolver<'_>) -> bool {
         match &candidate.provider {
             Thing::Class(name) if self.world.classes[name].is_builtin => true,
@@ -431,7 +432,7 @@ impl Deduction<'_> {
         }
     }
 
-    /// Note what a step relies on.
+    /// Notes the facts on which a step relies.
     fn rely(&self, walk: &mut Walk, attr: &Name, test: &Test, at: usize) {
         let is_common = at == 0
             && test
@@ -445,14 +446,16 @@ impl Deduction<'_> {
             };
             let changes = |owner: Owner| self.mutated.contains(&(owner, attr.clone()));
             match (&candidate.accessor, &candidate.provider) {
-                // What the program changes itself is looked up each time: a watch would only be lost.
+                // An attribute that the program itself changes is looked up each time; a watch on
+                // it would fail.
                 _ if owner.is_some_and(changes) => {}
                 (Thing::Module(module), _) => {
                     walk.watches
                         .insert(Watch::Name(module.clone(), attr.clone()));
                 }
                 (Thing::Class(class) | Thing::Instance(class), _) => {
-                    // That includes what might stand before an instance's own: a property.
+                    // That covers properties, which take precedence over an instance's own
+                    // attribute.
                     if !self.world.classes[class].is_builtin {
                         walk.watches.insert(Watch::Class(class.clone()));
                     }
@@ -462,7 +465,8 @@ impl Deduction<'_> {
             if let (Thing::Instance(class), true) = (&candidate.accessor, is_told)
                 && !self.world.classes[class].is_builtin
             {
-                // Whatever ran since it was checked, or made, may have assigned `__class__`.
+                // Code that ran since the check, or since the allocation, may have assigned
+                // `__class__`.
                 walk.checks.insert(Check::Class(match test.check() {
                     Some(check) if at == 0 => check.ty.clone(),
                     _ => class.clone(),
@@ -487,7 +491,7 @@ impl Deduction<'_> {
         }
     }
 
-    /// The plan, given where the walk has come to.
+    /// The plan from the end of the walk.
     fn finish(&self, access: &Access, test: Test, walk: Walk) -> AccessPlan {
         let (mut walk, test) = (walk, test);
         let names = &access.attrs[walk.start..];
@@ -517,7 +521,8 @@ impl Deduction<'_> {
         let mut parent = None;
         if access.action != Action::Load {
             origin = None;
-            // Only an object that is known, not one of its kind, is assigned to as such.
+            // Only an assignment to a known object has a parent; an unknown instance of a known
+            // class does not.
             parent = walk.base.clone().filter(|_| is_single);
         }
         let invoked = access.invocation.is_some();
@@ -611,14 +616,14 @@ fn of_candidates(candidates: &[Candidate]) -> Types {
     types
 }
 
-/// The candidate that stands for all, if all find the same thing in the same place.
+/// The candidate that represents all, if all find the same value in the same place.
 fn one_place(candidates: &[Candidate]) -> Option<&Candidate> {
     let first = candidates.first()?;
     let alike = |c: &Candidate| {
         c.reference == first.reference
             && c.accessor.kind() == first.accessor.kind()
             && match (&c.provider, &first.provider) {
-                // Each instance has its own.
+                // Each instance has its own attribute.
                 (Thing::Instance(_), Thing::Instance(_)) => true,
                 (a, b) => a == b,
             }
@@ -645,8 +650,8 @@ fn first_method(is_base: bool, is_word: bool, first: &[Candidate]) -> FirstMetho
     }
 }
 
-/// What becomes of the context. A function binds an instance wherever it was defined; a property's getter gets it; a
-/// static method brings none, a class method its class.
+/// The treatment of the context. A function binds an instance wherever it was defined; a property's
+/// getter receives it; a static method has no context, and a class method has its class.
 fn context_test(access: &Access, candidates: &[Candidate], last: FinalMethod) -> ContextTest {
     if access.action != Action::Load || last == FinalMethod::Generic {
         return ContextTest::Ignore;

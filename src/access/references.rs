@@ -1,7 +1,7 @@
-//! What values and attributes refer to: initialised names, constants, aliases, results of calls.
+//! The referents of values and attributes: initialised names, constants, aliases, results of calls.
 //!
-//! An attribute that some assignment of the program may change refers to anything ([`Reference::Var`]); constants are no
-//! exception. A value that nothing is known of is `Var` too.
+//! An attribute that some assignment of the program may change can refer to any object
+//! ([`Reference::Var`]); constants are no exception. An unknown value is `Var` too.
 
 use super::builtins;
 use super::world::{
@@ -13,7 +13,7 @@ use crate::infer::{FuncId, Kind};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What has attributes: a class or a module.
+/// An owner of attributes: a class or a module.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Owner {
     Class(Name),
@@ -31,17 +31,17 @@ impl Owner {
 /// Attributes that assignments may change, by their owners.
 pub(super) type Mutated = BTreeSet<(Owner, Name)>;
 
-/// What each access gives, as far as it is known.
+/// The result of each access, as far as it is known.
 pub(super) type Given = BTreeMap<(FuncId, Value), References>;
 
-/// What the annotation engine says of values.
+/// The annotation engine's facts about values.
 pub(super) type Facts = HashMap<(FuncId, Value), References>;
 
 pub(super) fn var() -> References {
     References::from([Reference::Var])
 }
 
-/// Finds what values refer to.
+/// Finds the referents of values.
 pub(super) struct Resolver<'w> {
     world: &'w World<'w>,
     mutated: Option<&'w Mutated>,
@@ -51,7 +51,7 @@ pub(super) struct Resolver<'w> {
 }
 
 impl<'w> Resolver<'w> {
-    /// One that knows only names: for the bases of classes.
+    /// A resolver that knows only names, for the bases of classes.
     pub fn early(world: &'w World<'w>) -> Resolver<'w> {
         Resolver {
             world,
@@ -76,12 +76,12 @@ impl<'w> Resolver<'w> {
         }
     }
 
-    /// What a value may be.
+    /// The possible referents of a value.
     pub fn of(&self, func: FuncId, v: Value) -> References {
         let f = self.world.program.function(func);
         let key = (func, f.object_of(v));
         if let Some(known) = self.memo.borrow().get(&key) {
-            // Of what follows from itself nothing is known.
+            // A value that depends on itself is unknown.
             return known.clone().unwrap_or_else(var);
         }
         self.memo.borrow_mut().insert(key, None);
@@ -211,7 +211,7 @@ impl<'w> Resolver<'w> {
         found
     }
 
-    /// What calling it gives.
+    /// The result of calling it.
     pub fn result_of(&self, callee: &Reference) -> References {
         match callee {
             Reference::Class(class) => match self.world.classes.get(class) {
@@ -227,7 +227,7 @@ impl<'w> Resolver<'w> {
         }
     }
 
-    /// What a function returns.
+    /// The result of a function.
     pub fn returned(&self, name: &Name) -> References {
         let Some(&id) = self.world.by_name.get(name) else {
             return var();
@@ -245,7 +245,7 @@ impl<'w> Resolver<'w> {
         found
     }
 
-    /// What a name of a module, or a builtin, may be.
+    /// The possible referents of a module's name or a builtin.
     pub fn of_name(&self, module: &Name, name: &Name) -> References {
         let attributes = self.world.modules.get(module).map(|m| &m.attributes);
         match attributes.and_then(|a| a.get(name)) {
@@ -257,7 +257,7 @@ impl<'w> Resolver<'w> {
         }
     }
 
-    /// What the attribute that its owner itself has may be.
+    /// The possible referents of an attribute that the owner itself has.
     pub fn attribute(&self, owner: &Owner, name: &Name) -> References {
         if let Some(mutated) = self.mutated
             && mutated.contains(&(owner.clone(), name.clone()))
@@ -288,7 +288,8 @@ impl<'w> Resolver<'w> {
         }
     }
 
-    /// Whether the attribute has one value from the moment its owner's body has stored it, as far as the program says.
+    /// Returns true if the attribute keeps the value that its owner's body stored, as far as the
+    /// program's text shows.
     pub fn is_constant(&self, owner: &Owner, name: &Name) -> bool {
         let mutated = self
             .mutated
@@ -299,7 +300,7 @@ impl<'w> Resolver<'w> {
         !mutated && attribute.is_some_and(is_once)
     }
 
-    /// The one object that a value is, with the names that must be kept for it.
+    /// The single object that a value must be, with the names that must stay unchanged for that.
     pub fn constant(&self, func: FuncId, v: Value) -> Option<(Reference, Vec<(Owner, Name)>)> {
         let f = self.world.program.function(func);
         let v = f.object_of(v);
@@ -338,7 +339,7 @@ pub(super) fn one(reference: Reference) -> References {
     References::from([reference])
 }
 
-/// The only one of them.
+/// The only element.
 pub(super) fn single(references: &References) -> Option<&Reference> {
     match references.len() {
         1 => references.first(),
@@ -346,7 +347,8 @@ pub(super) fn single(references: &References) -> Option<&Reference> {
     }
 }
 
-/// What an analysis says of values: the objects of the known world that they may be, if they can be no others.
+/// An analysis's facts about values: the objects of the analysed program that each may be, for
+/// values that cannot be others.
 pub(super) fn facts_of(world: &World<'_>, analysis: &crate::infer::Analysis) -> Facts {
     let mut all: HashMap<(FuncId, Value), Option<References>> = HashMap::new();
     for version in &analysis.versions {

@@ -1,4 +1,4 @@
-//! What was deduced, as data and as text: one paragraph an accessor, one an access.
+//! The results, as data and as text: one paragraph for each accessor, one for each access.
 
 use super::accesses::{Access, Action, roots};
 use super::deduce::{Accessor, Candidate, Deduction, Unit};
@@ -17,18 +17,18 @@ use std::fmt::{self, Display, Write};
 pub struct Planned {
     /// The access.
     pub access: Access,
-    /// How it is made.
+    /// Its plan.
     pub plan: AccessPlan,
-    /// In which steps.
+    /// Its steps.
     pub steps: Vec<Step>,
 }
 
 /// One accessor.
 #[derive(Clone, Debug)]
 pub struct AccessorReport {
-    /// What the program calls it, with a number if it calls others the same.
+    /// Its name in the source, with a number if several accessors have that name.
     pub label: String,
-    /// What was found of it.
+    /// The results for it.
     pub accessor: Accessor,
     /// Its most general types.
     pub general: Types,
@@ -41,8 +41,8 @@ pub struct AccessorReport {
 pub struct FunctionReport {
     /// Its name.
     pub name: String,
-    /// The names of its module and of the builtins that it loads, what they refer to, and whether that is watched rather
-    /// than looked up.
+    /// The names of its module and of the builtins that it loads, with their referents; the flag is
+    /// true if the name is watched, false if it is looked up.
     pub names: BTreeMap<Name, (References, bool)>,
     /// Its accessors, in order.
     pub accessors: Vec<AccessorReport>,
@@ -57,17 +57,17 @@ pub struct PlanReport {
     pub functions: Vec<FunctionReport>,
     /// Attributes that assignments of the program may change, by their owners.
     pub mutated: BTreeSet<(Name, Name)>,
-    /// Codes that there is nothing to say of, and why.
+    /// Code objects without results, each with the reason.
     pub refused: Vec<(String, String)>,
-    /// How many rounds the deduction took.
+    /// The number of rounds of the deduction.
     pub rounds: usize,
 }
 
-/// Names that each class has from its body, and that nobody asks for.
+/// Names that each class's body defines, and that are not reported.
 const OWN_NAMES: &[&str] = &["__module__", "__qualname__"];
 
 impl Deduction<'_> {
-    /// Everything that was deduced.
+    /// The results of the deduction.
     pub(super) fn report(&self) -> PlanReport {
         let resolver = self.resolver();
         let mut functions = Vec::new();
@@ -112,7 +112,7 @@ impl Deduction<'_> {
                 let name: Name = f.code.names[imms[0] as usize].as_str().into();
                 let owner = Owner::Module(module.clone());
                 let has_own = self.world.modules[module].attributes.contains_key(&name);
-                // A builtin is one as long as the module has no such name.
+                // A name refers to a builtin as long as the module does not define it.
                 let watched = !has_own || resolver.is_constant(&owner, &name);
                 let refs = resolver.of_name(module, &name);
                 names.insert(name, (refs, watched));
@@ -138,7 +138,7 @@ impl Deduction<'_> {
         let mut reports = Vec::new();
         for (root, accessor) in &unit.accessors {
             let (accesses, name) = supplied.get(root).cloned().unwrap_or_default();
-            // Of names that are looked up each time there would be one paragraph each time.
+            // A name that is looked up each time would have one paragraph for each lookup.
             let is_looked_up = matches!(f.op(*root), Op::General(G::LoadGlobal | G::LoadName, _));
             if accesses == 0 || is_looked_up && accessor.is_constrained {
                 continue;
@@ -171,7 +171,7 @@ fn usages_text(usages: &Usages) -> String {
     all.join(" | ")
 }
 
-/// More types than this are counted, not named.
+/// Longer sets of types are counted, not listed.
 const MOST_NAMED: usize = 8;
 
 fn types_text(types: &Types) -> String {
@@ -316,7 +316,7 @@ impl PlanReport {
         text
     }
 
-    /// How many accesses are made in which way.
+    /// The number of accesses for each final method.
     pub fn kinds(&self) -> String {
         let mut counts: BTreeMap<FinalMethod, usize> = BTreeMap::new();
         let mut validated = 0;

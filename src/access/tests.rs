@@ -1,4 +1,4 @@
-//! What can be said of the parts without a program; programs are file tests (`jit-tests/files/access`).
+//! Tests of the parts that need no program; programs are file tests (`jit-tests/files/access`).
 
 use super::index::Types;
 use super::instructions::Instruction;

@@ -1,7 +1,8 @@
-//! Usage: which attributes are used of an accessor, on each route from its definition to the end of the function.
+//! Usage: the attributes that are used on an accessor, for each route from its definition to the
+//! end of the function.
 //!
-//! Found backwards over blocks to a fixpoint. Where a value goes on under another name (a block's parameter), what is used of
-//! that is used of it on the same route.
+//! It is computed backwards over blocks, to a fixpoint. Where a value continues under another name
+//! (a block's parameter), the usage of that parameter counts as its own on the same route.
 
 use super::accesses::{Access, Action};
 use super::world::Name;
@@ -14,9 +15,9 @@ use std::fmt;
 pub struct Use {
     /// The attribute.
     pub name: Name,
-    /// Whether what it gives is called.
+    /// True if the value is called.
     pub invoked: bool,
-    /// Whether it is assigned (or deleted).
+    /// True if the attribute is assigned or deleted.
     pub assigned: bool,
 }
 
@@ -33,13 +34,13 @@ impl fmt::Display for Use {
     }
 }
 
-/// What one route uses.
+/// The attributes that one route uses.
 pub type Usage = BTreeSet<Use>;
 
-/// One usage a route.
+/// One usage for each route.
 pub type Usages = BTreeSet<Usage>;
 
-/// More usages of one value than this become the one of what all routes use.
+/// The most usages of one value. More are replaced by the single usage common to all routes.
 const MOST_USAGES: usize = 16;
 
 fn unused() -> Usages {
@@ -58,7 +59,7 @@ fn few(usages: Usages) -> Usages {
     Usages::from([common])
 }
 
-/// Both are used.
+/// The routes that combine one of each.
 fn both(a: &Usages, b: &Usages) -> Usages {
     let mut product = Usages::new();
     for x in a {
@@ -69,10 +70,10 @@ fn both(a: &Usages, b: &Usages) -> Usages {
     few(product)
 }
 
-/// What is used from one place on, by values; of those that are not in it nothing is.
+/// The usages from one place on, by value. A value that is not in the map has none.
 type State = BTreeMap<Value, Usages>;
 
-/// The usages of every value that attributes are asked of.
+/// The usages of every accessor.
 pub(super) fn find(f: &Function, accesses: &[Access]) -> BTreeMap<Value, Usages> {
     let mut at: HashMap<Value, Vec<(Value, Use)>> = HashMap::new();
     for access in accesses {
@@ -90,7 +91,7 @@ pub(super) fn find(f: &Function, accesses: &[Access]) -> BTreeMap<Value, Usages>
     }
     let mut starts: HashMap<Block, State> = HashMap::new();
     let mut found: BTreeMap<Value, Usages> = BTreeMap::new();
-    // Each round follows routes through one more repetition of the loops.
+    // Each round follows routes through one more iteration of the loops.
     for _ in 0..3 * f.order.len().max(4) {
         let mut changed = false;
         for &block in f.order.iter().rev() {
@@ -133,7 +134,7 @@ fn end_state(f: &Function, block: Block, starts: &HashMap<Block, State>) -> Stat
     let edges = f.blocks[block].term.edges();
     let mut routes: Vec<State> = Vec::new();
     for edge in &edges {
-        // A route that has not been looked at yet comes later.
+        // A route that has not been visited yet is added in a later round.
         let Some(after) = starts.get(&edge.block) else {
             continue;
         };

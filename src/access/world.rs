@@ -1,6 +1,8 @@
-//! The known world: the classes, modules and functions of a program, with what is stored under each of their names.
+//! The analysed program: its classes, modules and functions, with the values stored under each of
+//! their names.
 //!
-//! Everything here follows from the text of the program. What others may do to it is what plans watch or check.
+//! All of this follows from the text of the program. Changes by other code are the matter of a
+//! plan's watches and checks.
 
 use super::builtins;
 use super::text_of_tuple;
@@ -13,7 +15,7 @@ use std::sync::Arc;
 /// A name.
 pub type Name = Arc<str>;
 
-/// What a name or an attribute refers to.
+/// The referent of a name or an attribute.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Reference {
     /// This class.
@@ -24,23 +26,23 @@ pub enum Reference {
     Instance(Name),
     /// This module.
     Module(Name),
-    /// A property with this function to get it.
+    /// A property with this getter.
     Property(Name),
     /// A static method around this function.
     StaticMethod(Name),
     /// A class method around this function.
     ClassMethod(Name),
-    /// Anything.
+    /// Any object.
     Var,
 }
 
 impl Reference {
-    /// Whether it is one object that a plan may name: a class, a function or a module.
+    /// Returns true if it is one object that a plan may refer to: a class, a function or a module.
     pub fn is_static(&self) -> bool {
         self.identity().is_some()
     }
 
-    /// The name of the one object that it is.
+    /// The name of the one object that it is, if any.
     pub fn identity(&self) -> Option<&Name> {
         match self {
             Reference::Class(name) | Reference::Function(name) | Reference::Module(name) => {
@@ -66,7 +68,7 @@ impl std::fmt::Display for Reference {
     }
 }
 
-/// References that a value may be one of.
+/// The possible referents of a value.
 pub type References = BTreeSet<Reference>;
 
 /// An attribute as the program stores it.
@@ -74,28 +76,29 @@ pub type References = BTreeSet<Reference>;
 pub(super) struct Attribute {
     /// The values that are stored under the name, by their functions.
     pub stores: Vec<(FuncId, Value)>,
-    /// Whether some code deletes it, or stores it from where its owner's body does not.
+    /// True if some code deletes it, or stores it outside its owner's body.
     pub is_shaky: bool,
-    /// What it is without any store: of what the host gives.
+    /// Its value without any store, if the host defines one.
     pub given: Option<Reference>,
 }
 
 /// A class.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Class {
-    /// Its bases; none if one is not known.
+    /// Its bases. None if one is unknown.
     pub bases: Option<Vec<Name>>,
-    /// Where the class is made, for the bases.
+    /// The place of the class statement, and the operands for the bases.
     pub made: Option<(FuncId, Vec<Value>)>,
-    /// What its body stores.
+    /// The attributes that its body stores.
     pub attributes: BTreeMap<Name, Attribute>,
-    /// Attributes of its instances: what its methods store through their first parameter.
+    /// The attributes of its instances: those that its methods store through their first parameter.
     pub instance: BTreeSet<Name>,
-    /// The order in which it and its bases are asked.
+    /// The method resolution order.
     pub mro: Vec<Name>,
-    /// Whether something else has a say: a metaclass, a base that is not known, `__getattr__` and its like.
+    /// True if lookups may take another path: there is a metaclass, an unknown base, `__getattr__`
+    /// or a similar method.
     pub is_opaque: bool,
-    /// Whether it is the host's.
+    /// True if it is one of the host's classes.
     pub is_builtin: bool,
     /// Names in its `__slots__`, if it has one that is constant.
     pub slots: Option<Vec<Name>>,
@@ -107,20 +110,20 @@ pub(super) struct Module {
     pub attributes: BTreeMap<Name, Attribute>,
 }
 
-/// What a function is beside its HIR.
+/// The facts about a function besides its HIR.
 #[derive(Clone, Debug)]
 pub(super) struct FunctionInfo {
     pub name: Name,
     pub module: Name,
-    /// The class whose body makes it.
+    /// The class whose body defines it.
     pub class: Option<Name>,
-    /// How it is wrapped there.
+    /// Its wrapper there.
     pub wrapper: Option<Wrapper>,
-    /// How many parameters have defaults.
+    /// The number of parameters with defaults.
     pub defaults: u32,
 }
 
-/// What a function of a class is wrapped in.
+/// A wrapper of a function in a class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Wrapper {
     Static,
@@ -128,20 +131,20 @@ pub(super) enum Wrapper {
     Property,
 }
 
-/// The known world.
+/// The analysed program.
 pub struct World<'a> {
     pub(super) program: &'a Program,
     pub(super) functions: BTreeMap<FuncId, FunctionInfo>,
     pub(super) classes: BTreeMap<Name, Class>,
     pub(super) modules: BTreeMap<Name, Module>,
-    /// The class that a body is of.
+    /// The class of each class body.
     pub(super) body_of: BTreeMap<FuncId, Name>,
     pub(super) by_name: BTreeMap<Name, FuncId>,
     /// The bodies of modules.
     module_bodies: BTreeMap<FuncId, Name>,
 }
 
-/// The name of the module that a body is of.
+/// The name of the module whose body this code is.
 fn module_name(code: &str) -> Option<&str> {
     match code {
         "<module>" => Some("__main__"),
@@ -150,7 +153,7 @@ fn module_name(code: &str) -> Option<&str> {
 }
 
 impl<'a> World<'a> {
-    /// What a program's text says of its classes and modules.
+    /// The classes and modules that the program's text defines.
     pub fn new(program: &'a Program) -> World<'a> {
         let mut world = World {
             program,
@@ -180,7 +183,7 @@ impl<'a> World<'a> {
             world.functions.insert(id, info);
             world.by_name.insert(name, id);
         }
-        // Codes are nested in those that hold them as constants.
+        // A code object is nested in the one that holds it as a constant.
         let bodies: Vec<(FuncId, Name)> = world
             .module_bodies
             .iter()
@@ -430,7 +433,7 @@ impl<'a> World<'a> {
         derived.map(|(name, _)| name.clone()).collect()
     }
 
-    /// The class along the order of `class` that has the attribute in its body.
+    /// The first class in the method resolution order of `class` whose body has the attribute.
     pub(super) fn owner(&self, class: &Name, attr: &str) -> Option<&Name> {
         let order = &self.classes.get(class)?.mro;
         order
@@ -438,7 +441,7 @@ impl<'a> World<'a> {
             .find(|c| self.classes[*c].attributes.contains_key(attr))
     }
 
-    /// Whether instances of the class have attributes of their own by this name.
+    /// Returns true if instances of the class have own attributes of this name.
     pub(super) fn has_instance_attribute(&self, class: &Name, attr: &str) -> bool {
         let order = self.classes.get(class).map(|c| &c.mro[..]).unwrap_or(&[]);
         order
@@ -446,7 +449,7 @@ impl<'a> World<'a> {
             .any(|c| self.classes[c].instance.contains(attr))
     }
 
-    /// The function of this name, with what is known of it.
+    /// The function of this name, with its facts.
     pub(super) fn function(&self, name: &str) -> Option<(&Function, &FunctionInfo)> {
         let id = self.by_name.get(name)?;
         Some((self.program.function(*id), &self.functions[id]))
@@ -457,7 +460,7 @@ fn f_name(program: &Program, func: FuncId) -> Name {
     program.function(func).code.name.as_str().into()
 }
 
-/// The function that a value is made as, from its code.
+/// The program function that a `make_function` operation creates, from its code.
 pub(super) fn made_function(program: &Program, f: &Function, v: Value) -> Option<FuncId> {
     let v = f.object_of(v);
     match f.op(v) {
@@ -474,7 +477,7 @@ pub(super) fn made_function(program: &Program, f: &Function, v: Value) -> Option
     }
 }
 
-/// A class statement: the body, the bases, and whether it has keywords.
+/// A class statement: the body, the bases, and true if it has keywords.
 pub(super) fn class_statement(
     program: &Program,
     f: &Function,
@@ -497,7 +500,7 @@ pub(super) fn class_statement(
     Some((body, bases, keywords > 0))
 }
 
-/// The function behind a value that a class body stores, and what it is wrapped in.
+/// The function behind a value that a class body stores, and its wrapper.
 fn unwrapped(program: &Program, f: &Function, v: Value) -> (Option<FuncId>, Option<Wrapper>) {
     let v = f.object_of(v);
     if let Some(func) = made_function(program, f, v) {
@@ -509,7 +512,7 @@ fn unwrapped(program: &Program, f: &Function, v: Value) -> (Option<FuncId>, Opti
     }
 }
 
-/// What a call of `staticmethod`, `classmethod` or `property` wraps.
+/// The wrapper and the wrapped value of a call of `staticmethod`, `classmethod` or `property`.
 pub(super) fn wrapped(f: &Function, v: Value) -> Option<(Wrapper, Value)> {
     let v = f.object_of(v);
     let Op::General(G::Call, _) = f.op(v) else {
@@ -525,12 +528,12 @@ pub(super) fn wrapped(f: &Function, v: Value) -> Option<(Wrapper, Value)> {
         "property" => Wrapper::Property,
         _ => return None,
     };
-    // A decorated function is the receiver's place of the call.
+    // The function of a decorator is in the place of the call's receiver.
     let operand = args[2..].iter().find(|v| !matches!(f.op(**v), Op::Null))?;
     (args.len() <= 4).then_some((wrapper, *operand))
 }
 
-/// How many items a tuple has.
+/// The number of items of a tuple.
 fn tuple_length(f: &Function, v: Value) -> Option<usize> {
     let v = f.object_of(v);
     match f.op(v) {

@@ -1,35 +1,37 @@
-//! What a frame waits for while a function that it has called runs.
+//! The use that a waiting frame makes of a called function's result.
 
 use super::Op;
 use std::fmt;
 
-/// What becomes of a frame's result in the frame before it.
+/// The use of a frame's result in the frame before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Awaited {
-    /// It goes onto the stack, which is without what the call consumes.
+    /// The result is pushed onto the stack, which is without the operands that the call consumes.
     Result,
-    /// The frame is the `__init__` of an object that is on the stack already: what it returns, which must be None, is dropped.
+    /// The frame is the `__init__` of an object that is already on the stack. Its result, which
+    /// must be None, is dropped.
     Constructed,
-    /// The frame is the method of an operator, in the midst of which the frame before it is: its operands are on the stack. The
-    /// operator goes on from there.
+    /// The frame is a special method, such as `__add__`, that an operator's instruction in the
+    /// frame before it called. That instruction's operands are on the stack, and it continues with
+    /// the method's result.
     Operator(Operation),
 }
 
-/// An operator's instruction that has asked a method.
+/// An operator's instruction that has called a special method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
     /// The instruction's op.
     pub op: Op,
     /// Its argument.
     pub arg: u32,
-    /// Whether the method is the right operand's.
+    /// True for a method of the right operand, such as `__radd__`.
     pub swapped: bool,
-    /// Whether the instruction gives the truth of the result.
+    /// True if the instruction gives the truth of the result.
     pub truth: bool,
 }
 
 impl Operation {
-    /// The ops whose instructions may wait for a method.
+    /// The ops whose instructions may wait for a special method.
     pub const OPS: [Op; 6] = [
         Op::BinaryOp,
         Op::CompareOp,
@@ -39,24 +41,24 @@ impl Operation {
         Op::UnaryInvert,
     ];
 
-    /// How many operands the instruction has on the stack, which it drops.
+    /// The number of operands that the instruction has on the stack, and drops.
     pub fn operands(self) -> usize {
         (self.op.info().pops)(self.arg, 0) as usize
     }
 
-    /// Whether the method may decline, so that others are asked.
+    /// Returns true if the method may return NotImplemented, so that another one is called.
     pub fn may_decline(self) -> bool {
         matches!(self.op, Op::BinaryOp | Op::CompareOp)
     }
 
-    /// Whether the instruction leaves a result on the stack.
+    /// Returns true if the instruction leaves a result on the stack.
     pub fn gives(self) -> bool {
         (self.op.info().pushes)(self.arg, 0) != 0
     }
 }
 
 impl Awaited {
-    /// Whether a frame can wait for it at an instruction.
+    /// Returns true if a frame can wait for it at an instruction.
     pub(crate) fn fits(self, op: Op, arg: u32) -> bool {
         match self {
             Awaited::Result => matches!(op, Op::Call | Op::CallKw | Op::LoadAttr),
@@ -65,7 +67,8 @@ impl Awaited {
         }
     }
 
-    /// Read what [`fmt::Display`] writes: `eat` is told of a word that may be there, `number` gives the number that is.
+    /// Reads the text that [`fmt::Display`] writes. `eat` consumes a word if it is next; `number`
+    /// reads a number.
     pub(crate) fn read<R, E>(
         reader: &mut R,
         eat: impl Fn(&mut R, &str) -> bool,
@@ -86,7 +89,7 @@ impl Awaited {
     }
 }
 
-/// With a space after it, where there is anything to say: `constructs `, `compare_op 2 swapped truth `.
+/// Followed by a space, unless it is empty: `constructs `, `compare_op 2 swapped truth `.
 impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,16 +1,17 @@
-//! Builds a [`Code`] instruction by instruction, with labels for targets: for tests, and for hosts whose bytecode is another.
+//! Builds a [`Code`] instruction by instruction, with labels for targets: for tests, and for hosts
+//! with a different bytecode.
 
 use super::{Code, Const, Handler, Instr, LocalKind, Op, Pc, VerifierErrors};
 use crate::types::Type;
 
-/// A place in the code that jumps and handlers can name before it is known.
+/// A place in the code that jumps and handlers can refer to before it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Label(u32);
 
-/// Why a code could not be finished.
+/// The reason why a code could not be finished.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BuildError {
-    /// A label that is used was never bound to a place.
+    /// A used label was never bound to a place.
     #[error("label {0:?} is used but bound to no place")]
     Unbound(Label),
     /// The code is not well-formed.
@@ -18,13 +19,14 @@ pub enum BuildError {
     Invalid(#[from] VerifierErrors),
 }
 
-/// A [`Code`] being built.
+/// A [`Code`] under construction.
 ///
 /// ```
 /// use cladonia::bytecode::{CodeBuilder, Op, BinaryOp};
 /// let mut b = CodeBuilder::new("twice");
 /// let x = b.param("x");
-/// b.emit(Op::LoadFast, x).emit(Op::LoadFast, x).emit(Op::BinaryOp, BinaryOp::Add as u32).emit(Op::ReturnValue, 0);
+/// b.emit(Op::LoadFast, x).emit(Op::LoadFast, x);
+/// b.emit(Op::BinaryOp, BinaryOp::Add as u32).emit(Op::ReturnValue, 0);
 /// let code = b.finish().unwrap();
 /// assert_eq!(code.stacksize, 2);
 /// ```
@@ -69,24 +71,24 @@ impl CodeBuilder {
         }
     }
 
-    /// The code so far, for what has no method of its own.
+    /// The code so far, for fields that have no method here.
     pub fn code_mut(&mut self) -> &mut Code {
         &mut self.code
     }
 
-    /// A positional parameter. Parameters come before other locals.
+    /// Adds a positional parameter. Parameters come before other locals.
     pub fn param(&mut self, name: &str) -> u32 {
         self.code.argcount += 1;
         self.local(name, LocalKind::Local)
     }
 
-    /// A local.
+    /// Adds a local.
     pub fn local(&mut self, name: &str, kind: LocalKind) -> u32 {
         self.code.locals.push((name.to_owned(), kind));
         self.code.locals.len() as u32 - 1
     }
 
-    /// A name of a global or attribute, entered once.
+    /// The index of a global's or attribute's name, which is added if it is new.
     pub fn name(&mut self, name: &str) -> u32 {
         let names = &mut self.code.names;
         let known = names.iter().position(|known| known == name);
@@ -96,24 +98,24 @@ impl CodeBuilder {
         }) as u32
     }
 
-    /// A constant.
+    /// Adds a constant.
     pub fn constant(&mut self, constant: Const) -> u32 {
         self.code.consts.push(constant);
         self.code.consts.len() as u32 - 1
     }
 
-    /// The source line of what follows.
+    /// Sets the source line of the following instructions.
     pub fn line(&mut self, line: u32) -> &mut Self {
         self.line = line;
         self
     }
 
-    /// An instruction.
+    /// Adds an instruction.
     pub fn emit(&mut self, op: Op, arg: u32) -> &mut Self {
         self.emit2(op, arg, 0)
     }
 
-    /// An instruction with a second argument.
+    /// Adds an instruction with a second argument.
     pub fn emit2(&mut self, op: Op, arg: u32, arg2: u32) -> &mut Self {
         let pos = self.code.instrs.len() as u32;
         let line = self.line;
@@ -131,13 +133,13 @@ impl CodeBuilder {
         self
     }
 
-    /// A jump.
+    /// Adds a jump.
     pub fn jump(&mut self, op: Op, target: Label) -> &mut Self {
         self.jumps.push((self.code.instrs.len(), target));
         self.emit(op, 0)
     }
 
-    /// What was observed at the instruction emitted last.
+    /// Sets the observed types of the last instruction.
     pub fn hint(&mut self, types: &[Type]) -> &mut Self {
         if let Some(last) = self.code.instrs.last_mut() {
             last.hint = types.to_vec();
@@ -164,7 +166,8 @@ impl CodeBuilder {
         label
     }
 
-    /// A handler for the instructions from `start` to before `end`, which unwinds the stack to `depth`.
+    /// Adds a handler for the instructions from `start` to before `end`, which unwinds the stack to
+    /// `depth`.
     pub fn handler(
         &mut self,
         start: Label,
@@ -177,7 +180,7 @@ impl CodeBuilder {
         self
     }
 
-    /// The code, verified, its stack as large as it needs.
+    /// The finished code, verified, with the stack size that it needs.
     ///
     /// # Errors
     /// See [`BuildError`].

@@ -1,23 +1,25 @@
-//! General operations: what bytecode does to objects of any type, each by one helper of the host.
+//! General operations: the operations of bytecode on objects of any type, each implemented by one
+//! helper of the host.
 //!
-//! One row an operation. The helper's C signature follows from the row, in this order: thread and frame if the row
-//! asks for them, immediates (`i64`), operands (objects; borrowed), then for a variadic row the address of an array
-//! with the remaining operands (objects or nulls; their references are taken over, also when it raises) and their
-//! number, then for a row with outputs the address of an array that the helper fills with new references.
+//! The table has one row for each operation. The helper's C signature follows from the row, in this
+//! order: thread and frame if the row has them, immediates (`i64`), operands (objects; borrowed),
+//! then for a variadic row the address of an array with the remaining operands (objects or nulls;
+//! the helper takes over their references, also when it raises) and their number, then for a row
+//! with outputs the address of an array that the helper fills with new references.
 
-/// Added to the number of a comparison, where an operation takes operators of either kind.
+/// Added to the number of a comparison, for operations that take both kinds of operators.
 pub const COMPARISON: i64 = 256;
 
-/// What a general operation gives.
+/// The result of a general operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gives {
-    /// A new reference; null if it raised.
+    /// A new reference; null means that it raised.
     Object,
-    /// Nothing; a negative status if it raised.
+    /// No value; a negative status means that it raised.
     Nothing,
-    /// A truth value as 0 or 1; negative if it raised.
+    /// A truth value as 0 or 1; negative means that it raised.
     Bool,
-    /// 1 and an output, 0 at the end of the iteration, negative if it raised.
+    /// 1 and an output, or 0 at the end of the iteration; negative means that it raised.
     Next,
 }
 
@@ -26,25 +28,26 @@ pub enum Gives {
 pub struct GeneralInfo {
     /// The name of the op and of the host's helper.
     pub name: &'static str,
-    /// Whether the thread is passed.
+    /// True if the thread is passed.
     pub thread: bool,
-    /// Whether the frame is passed.
+    /// True if the frame is passed.
     pub frame: bool,
     /// Number of immediates.
     pub imms: u32,
     /// Number of borrowed operands.
     pub operands: u32,
-    /// Whether an array of further operands follows.
+    /// True if an array of further operands follows.
     pub variadic: bool,
-    /// Whether the helper fills an array of outputs.
+    /// True if the helper fills an array of outputs.
     pub outputs: bool,
     /// The result.
     pub gives: Gives,
-    /// Whether it can raise.
+    /// True if it can raise.
     pub raises: bool,
-    /// Whether it runs no code of the program.
+    /// True if it runs no user code.
     pub quiet: bool,
-    /// Whether the exception that it leaves has this instruction in its traceback, if it is to be there.
+    /// True if the exception that it raises already has this instruction in its traceback, if it
+    /// belongs there.
     pub traced: bool,
 }
 
@@ -106,12 +109,13 @@ general_ops! {
     Compare "compare" () 1 2 Object;
     /// The truth of a comparison.
     CompareBool "compare_bool" () 1 2 Bool;
-    /// What an operator comes to whose method, called with the first two operands, has given the array's one entry, which is taken
-    /// over: that, unless it is the third operand, by which a method says that it does not know such operands. Then it is what
-    /// follows in the language's order. The immediates are the operator's number (of a comparison: that and [`COMPARISON`]), and
-    /// whether the method was the right operand's.
+    /// Completes an operator whose special method was called with the first two operands. The
+    /// array's one entry is the method's result, which is taken over. If that is not NotImplemented
+    /// (the third operand), it is the result. Otherwise the operator tries the next method in the
+    /// language's order. The immediates are the operator's number (for a comparison plus
+    /// [`COMPARISON`]), and 1 if the method was the right operand's.
     OperatorRest "operator_rest" (variadic) 2 3 Object;
-    /// Whether the second operand contains the first.
+    /// `a in b`.
     Contains "contains" () 0 2 Bool;
     /// The truth of an object.
     Truth "truth" () 0 1 Bool;
@@ -139,12 +143,13 @@ general_ops! {
     StoreAttr "store_attr" (frame) 1 2 Nothing;
     /// `del a.name`.
     DeleteAttr "delete_attr" (frame) 1 1 Nothing;
-    /// Raises unless the operand, what an `__init__` has returned, is None.
+    /// Raises unless the operand, the result of an `__init__`, is None.
     InitResult "init_result" () 0 1 Nothing;
     /// Method lookup: two outputs, callable and self, or attribute and null.
     LoadMethod "load_method" (frame outputs) 1 1 Nothing;
-    /// `super().name`: immediates are the name's index and the bytecode's flags; operands super, class, self; two
-    /// outputs as for a method (the second null without the method flag).
+    /// `super().name`: immediates are the name's index and the bytecode's flags; operands are
+    /// super, class, self; two outputs as for a method (the second is null without the method
+    /// flag).
     LoadSuperAttr "load_super_attr" (frame outputs) 2 3 Nothing;
     /// A global or builtin.
     LoadGlobal "load_global" (frame) 1 0 Object;
@@ -162,12 +167,12 @@ general_ops! {
     LoadLocals "load_locals" (frame) 0 0 Object;
     /// A name of the operand (a mapping), the globals or the builtins.
     LoadFromDictOrGlobals "load_from_dict_or_globals" (frame) 1 1 Object;
-    /// A name of the operand (a mapping), or what the cell in the slot holds.
+    /// A name of the operand (a mapping), or the content of the cell in the slot.
     LoadFromDictOrDeref "load_from_dict_or_deref" (frame) 1 1 Object;
     /// Copy the closure's cells into the frame's last n slots.
     CopyFreeVars "copy_free_vars" (frame safe) 1 0 Nothing;
-    /// Call: array of callable, self or null, positional arguments, keyword values; the operand is the tuple of
-    /// keyword names or null. (The number passed is that of the whole array.)
+    /// Call: array of callable, self or null, positional arguments, keyword values; the operand is
+    /// the tuple of keyword names or null. (The number is the length of the whole array.)
     Call "call" (thread variadic) 0 1 Object;
     /// `a(*b, **c)`: array of a, b and c, or of a and b.
     CallEx "call_ex" (thread variadic) 0 0 Object;
@@ -193,7 +198,7 @@ general_ops! {
     BuildConstKeyMap "build_const_key_map" (variadic) 0 1 Object;
     /// A string of strings.
     BuildString "build_string" (variadic) 0 0 Object;
-    /// Two strings as one: the first grows in place if nobody else has it.
+    /// Concatenates two strings. The first grows in place if it has no other reference.
     ConcatStrings "concat_strings" (quiet variadic) 0 0 Object;
     /// Append b to list a.
     ListAppend "list_append_object" (quiet) 0 2 Nothing;
@@ -209,7 +214,7 @@ general_ops! {
     DictUpdate "dict_update" (thread) 0 2 Nothing;
     /// Merge mapping b into dict a for a call of c.
     DictMerge "dict_merge" (thread) 0 3 Nothing;
-    /// Unpack into as many outputs as the immediate says (the first item first).
+    /// Unpack into outputs, as many as the immediate (the first item first).
     UnpackSequence "unpack_sequence" (thread outputs) 1 1 Nothing;
     /// Unpack with a star: outputs are the items before, the list, the items after.
     UnpackEx "unpack_ex" (thread outputs) 1 1 Nothing;
@@ -217,13 +222,14 @@ general_ops! {
     FormatSimple "format_simple" () 0 1 Object;
     /// `format(a, b)`.
     FormatWithSpec "format_with_spec" () 0 2 Object;
-    /// A value of a template string (array: value, expression, and a format if there is one); the immediate is the conversion, or 0.
+    /// A value of a template string (array: value, expression, and a format if there is one); the
+    /// immediate is the conversion, or 0.
     BuildInterpolation "build_interpolation" (variadic) 1 0 Object;
     /// `str`, `repr`, `ascii` (1, 2, 3).
     ConvertValue "convert_value" () 1 1 Object;
     /// A function of a code object.
     MakeFunction "make_function" (frame) 0 1 Object;
-    /// Set an attribute of function a to b; the immediate says which.
+    /// Set the attribute of function a that the immediate selects to b.
     SetFunctionAttribute "set_function_attribute" (safe) 1 2 Nothing;
     /// `__build_class__`.
     LoadBuildClass "load_build_class" (frame) 0 0 Object;
@@ -235,67 +241,73 @@ general_ops! {
     ImportName "import_name" (thread frame) 1 2 Object;
     /// `from a import name`.
     ImportFrom "import_from" (thread frame) 1 1 Object;
-    /// Whether a is a mapping.
+    /// True if a is a mapping.
     MatchMapping "match_mapping" (safe) 0 1 Bool;
-    /// Whether a is a sequence.
+    /// True if a is a sequence.
     MatchSequence "match_sequence" (safe) 0 1 Bool;
     /// Values of keys b in a, or None.
     MatchKeys "match_keys" (thread) 0 2 Object;
-    /// Attributes of a for class pattern b with names c, or None; the immediate is the number of positional patterns.
+    /// Attributes of a for class pattern b with names c, or None; the immediate is the number of
+    /// positional patterns.
     MatchClass "match_class" (thread) 1 3 Object;
     /// `len(a)` as an int object.
     GetLen "get_len" () 0 1 Object;
-    /// Make `__annotations__`.
+    /// Create `__annotations__`.
     SetupAnnotations "setup_annotations" (frame) 0 0 Nothing;
-    /// `with a`: outputs are `__exit__` and what `__enter__` gave.
+    /// `with a`: outputs are `__exit__` and the result of `__enter__`.
     BeforeWith "before_with" (thread outputs) 0 1 Nothing;
-    /// A method of a, bound, that its class has by the special name that the immediate is the number of.
+    /// The bound special method of a, looked up in its class; the immediate is the number of a
+    /// `SpecialMethod`.
     LoadSpecial "load_special" (thread) 1 1 Object;
-    /// Take the pending exception, which the current instruction raised; the immediate says whether to add the
-    /// instruction to its traceback first (1), or not before [`GeneralOp::CompleteTraceback`] (2): until then nobody looks.
+    /// Take the pending exception, which the current instruction raised. With immediate 1, first
+    /// add the instruction to its traceback. With 2, the entry is added later by
+    /// [`GeneralOp::CompleteTraceback`]; until then no code reads the traceback.
     Catch "catch" (thread safe quiet) 1 0 Object;
-    /// If the entry for the current frame in an exception's traceback was put off, and the handler has not ended, add it.
+    /// If the current frame's traceback entry was deferred, and the handler has not ended, add it.
     CompleteTraceback "complete_traceback" (thread safe quiet) 0 0 Nothing;
-    /// The operand, an exception, is about to be dropped by the frame that caught it: what was put off for it is needed no more, unless
-    /// somebody else has it.
+    /// The operand is an exception, which the frame that caught it is about to drop. Its deferred
+    /// entry is no longer needed, unless other code has a reference to the exception.
     ForgetTraceback "forget_traceback" (thread safe quiet) 0 1 Nothing;
-    /// Make the operand the handled exception; gives the one before, or None.
+    /// Make the operand the handled exception; gives the previous one, or None.
     PushExcInfo "push_exc_info" (thread safe quiet) 0 1 Object;
-    /// Make the array's one entry, an exception or None, the handled exception again. With 1, the frame has the exception that is
-    /// handled no more in a local, and what was put off for it goes on waiting, for [`GeneralOp::ForgetTraceback`].
+    /// Restore the array's one entry, an exception or None, as the handled exception. With
+    /// immediate 1, the frame holds the exception that was handled until now in a local, and its
+    /// deferred traceback entry stays pending, for [`GeneralOp::ForgetTraceback`].
     PopExcept "pop_except" (thread safe variadic) 1 0 Nothing;
-    /// Whether exception a matches class b, or one of the classes in b.
+    /// True if exception a matches class b, or one of the classes in b.
     CheckExcMatch "check_exc_match" (thread quiet) 0 2 Bool;
     /// Split exception a by class b: outputs are the rest and the match, either may be None.
     CheckEgMatch "check_eg_match" (thread outputs) 0 2 Nothing;
     /// Make the operand the handled exception, unless it is None.
     SetHandled "set_handled" (safe) 0 1 Nothing;
-    /// Call `__exit__` a with exception b and what belongs to it.
+    /// Call `__exit__` a with exception b, its type and its traceback.
     WithExceptStart "with_except_start" () 0 2 Object;
     /// Raise the handled exception again.
     RaiseAgain "raise_again" (quiet traced) 0 0 Nothing;
     /// Raise exception b again; if the immediate is not 0, the frame goes back to position a first.
     Reraise "reraise" (frame quiet traced) 1 2 Nothing;
-    /// Do what is pending: signals, giving up the lock, collection.
+    /// Run the pending work: signals, yielding the lock, collection.
     HandlePending "handle_pending" (thread) 0 0 Nothing;
-    /// Make the generator of the frame, whose locals it takes over: the instruction's position is in the frame.
+    /// Create the generator of the frame, whose locals it takes over. The instruction's position is
+    /// in the frame.
     MakeGenerator "make_generator" (thread frame quiet) 0 0 Object;
-    /// Let the interpreter resume generator a with the array's one entry, which is taken over. What the generator has come
-    /// to (a value was yielded or returned) is in its own state.
+    /// Let the interpreter resume generator a with the array's one entry, which is taken over. The
+    /// generator's own state says whether it yielded or returned.
     ResumeInterpreted "resume_interpreted" (thread variadic) 0 1 Object;
-    /// What `yield from a` iterates over.
+    /// The iterator of `yield from a`.
     GetYieldFromIter "get_yield_from_iter" (thread frame) 0 1 Object;
-    /// Send b into a: the output is what it yielded (1) or what it returned (0).
+    /// Send b into a: the output is the yielded value (1) or the returned one (0).
     Send "send" (thread outputs) 0 2 Next;
-    /// What `await a` iterates over; the immediate is the bytecode's, which says where the `await` is.
+    /// The iterator of `await a`; the immediate is the bytecode's argument, which gives the context
+    /// of the `await`.
     GetAwaitable "get_awaitable" (thread) 1 1 Object;
     /// `a.__aiter__()`.
     GetAiter "get_aiter" (thread) 0 1 Object;
-    /// What awaits `a.__anext__()`.
+    /// The awaitable of `a.__anext__()`.
     GetAnext "get_anext" (thread) 0 1 Object;
     /// Raise exception a again, unless it is the end of an asynchronous iteration.
     EndAsyncFor "end_async_for" (quiet traced) 0 1 Nothing;
-    /// `async with a`: outputs are `__aexit__` and what `__aenter__` gave.
+    /// `async with a`: outputs are `__aexit__` and the result of `__aenter__`.
     BeforeAsyncWith "before_async_with" (thread outputs) 0 1 Nothing;
     /// Run a call of function a in the interpreter (array: its arguments).
     CallInterpreted "call_interpreted" (thread variadic) 0 1 Object;

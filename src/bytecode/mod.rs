@@ -1,13 +1,17 @@
-//! Typed bytecode: one stack-machine form for every host and version, with what the host declared or observed.
+//! Typed bytecode: one stack-machine form for every host and version, with the types that the host
+//! declared or observed.
 //!
 //! # Terms
-//! A [`Code`] is one function or module body: instructions, constants, names, handlers. A **position** is the host's
-//! own offset of an instruction, which exits and tracebacks need. A **hint** is a bet: types that were observed at an
-//! instruction or in a local; nothing is ever proved by one.
+//! A [`Code`] is one function or module body: instructions, constants, names, handlers. A
+//! **position** is the host's own offset of an instruction, which exits and tracebacks need. A
+//! **hint** lists types that were observed at an instruction or in a local. It is a suggestion for
+//! speculation and never proves anything.
 //!
 //! # Invariants
-//! - Jump targets are instruction indexes; stack depths agree wherever paths join (the verifier checks both).
-//! - Constants and observed objects are handles of [`crate::types`]; nothing here can reach the host's memory.
+//! - Jump targets are instruction indexes; stack depths agree where paths join (the verifier checks
+//!   both).
+//! - Constants and observed objects are handles of [`crate::types`]; nothing here can reach the
+//!   host's memory.
 
 mod awaited;
 mod builder;
@@ -59,33 +63,35 @@ pub struct Instr {
     pub arg2: u32,
     /// The host's offset of the instruction (CPython: in code units).
     pub pos: u32,
-    /// Where the host's interpreter must start to execute it again (before its argument prefixes).
+    /// The host offset at which its interpreter must start to execute the instruction again (before
+    /// its argument prefixes).
     pub resume: u32,
-    /// Whether the host can resume here: false in the middle of a host instruction that was taken apart.
+    /// True if the host can resume here. False in the middle of a host instruction that was split
+    /// into several.
     pub resumable: bool,
-    /// Observed operand types from the deepest operand to the top, or the observed callee (for calls, perhaps with the only
-    /// argument); may be empty.
-    /// `Bottom` alone says that the host has never executed the instruction (see [`Instr::is_unreached`]).
+    /// Observed operand types from the deepest operand to the top, or the observed callee (for
+    /// calls, perhaps with the only argument); may be empty. A single `Bottom` means that the host
+    /// has never executed the instruction (see [`Instr::is_unreached`]).
     pub hint: Vec<Type>,
-    /// Of subscripts of a container whose items are raw values: what the host knows by how they lie
+    /// For subscripts of a container with raw items: the host's word for their layout
     /// (`facts::World::raw_items`).
     pub items: Option<u64>,
     /// The source line, if known.
     pub line: u32,
 }
 
-/// What an instruction's receivers or operands were where the class that was bet on was not.
+/// The receivers or operands that an instruction observed where its speculated class was wrong.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Met {
     /// Their classes.
     pub seen: Vec<Type>,
-    /// Classes that are likely because of those.
+    /// Classes that are likely because of those, such as their subclasses.
     pub related: Vec<Type>,
-    /// Of arithmetic and comparisons: the operands are floats and ints.
+    /// For arithmetic and comparisons whose operands are floats and ints.
     pub numbers: Option<Numbers>,
 }
 
-/// Which floats and ints an instruction has met.
+/// The mix of floats and ints that an instruction has observed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Numbers {
     /// One of two is a float.
@@ -95,9 +101,10 @@ pub enum Numbers {
 }
 
 impl Instr {
-    /// The operands that the interpreter drops itself when the instruction raises, before it adds to the traceback: by
-    /// their depth from the top, in its order. The others it finds on the stack then, and drops from the top; those
-    /// that calls take over are not listed. `last_first` is what [the code](Code::last_first) says.
+    /// The operands that the interpreter drops itself when the instruction raises, before it adds
+    /// to the traceback: by their depth from the top, in the interpreter's order. The other
+    /// operands stay on the stack, and the interpreter drops them from the top; operands that calls
+    /// take over are not listed. `last_first` is [the code's](Code::last_first).
     pub fn dropped_on_error(&self, last_first: bool) -> &'static [u8] {
         match self.dropped_in_order() {
             depths if !last_first => depths,
@@ -105,12 +112,13 @@ impl Instr {
             _ if self.op == Op::StoreSlice => &[1, 0, 2, 3],
             [1, 0] if self.drops_last_first(true) => &[0, 1],
             [2, 1, 0] => &[0, 1, 2],
-            // Of a slice the bounds go first in any case.
+            // The bounds of a slice go first in any case.
             depths => depths,
         }
     }
 
-    /// Whether the interpreter drops the operands of this instruction from the top down, where it has not raised.
+    /// Returns true if the interpreter drops the operands of this instruction from the top down
+    /// when it does not raise.
     pub fn drops_last_first(&self, last_first: bool) -> bool {
         let in_order = matches!(
             self.op,
@@ -134,7 +142,8 @@ impl Instr {
         }
     }
 
-    /// Whether the host says that it has never executed the instruction, so that nothing is known of its operands.
+    /// Returns true if the host says that it has never executed the instruction, so that its
+    /// operands are unknown.
     pub fn is_unreached(&self) -> bool {
         matches!(self.hint[..], [ty] if ty.is_bottom())
     }
@@ -151,11 +160,11 @@ pub struct Handler {
     pub target: Pc,
     /// Stack depth to unwind to.
     pub depth: u32,
-    /// Whether the position of the raising instruction is pushed too.
+    /// True if the position of the raising instruction is pushed too.
     pub lasti: bool,
 }
 
-/// What a local slot is.
+/// The kind of a local slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LocalKind {
     /// A plain local.
@@ -171,7 +180,7 @@ pub enum LocalKind {
 pub struct Const {
     /// The object, exactly typed.
     pub object: ObjectHandle,
-    /// Its value if it is one of the kinds compiled code computes with.
+    /// Its value, if compiled code computes with values of its kind.
     pub value: ConstValue,
 }
 
@@ -188,18 +197,19 @@ pub struct Code {
     pub argcount: u32,
     /// Keyword-only parameters.
     pub kwonly: u32,
-    /// Whether there is a `*args`.
+    /// True if there is a `*args`.
     pub varargs: bool,
-    /// Whether there is a `**kwargs`.
+    /// True if there is a `**kwargs`.
     pub varkeywords: bool,
-    /// Generator, coroutine or asynchronous generator.
+    /// True for a generator, coroutine or asynchronous generator.
     pub is_generator: bool,
-    /// The host's token for the namespace in which the code finds its globals; 0: the one that the world of a compile is for.
+    /// The host's token for the namespace of the code's globals. 0 means the namespace of the
+    /// compile's `World`.
     pub globals: u64,
-    /// Whether the interpreter drops the operands of most instructions from the top down, and not in the order in which they were
-    /// pushed.
+    /// True if the interpreter drops the operands of most instructions from the top down, instead
+    /// of in the order in which they were pushed.
     pub last_first: bool,
-    /// Whether locals are slots (false: a namespace, as in modules and class bodies).
+    /// True if locals are slots; false if they are in a namespace, as in modules and class bodies.
     pub optimized: bool,
     /// Local slots in frame order: name, kind.
     pub locals: Vec<(String, LocalKind)>,
@@ -218,7 +228,8 @@ pub struct Code {
 }
 
 impl Code {
-    /// Number of parameters, which are the first locals: positional, keyword-only, `*args`, `**kwargs`.
+    /// Number of parameters, which are the first locals: positional, keyword-only, `*args`,
+    /// `**kwargs`.
     pub fn arity(&self) -> u32 {
         self.argcount + self.kwonly + self.varargs as u32 + self.varkeywords as u32
     }
@@ -237,7 +248,7 @@ impl Code {
         &self.instrs[pc.0 as usize]
     }
 
-    /// Whether the code itself rebinds the name outside its local slots.
+    /// Returns true if the code itself rebinds the name outside its local slots.
     pub fn rebinds(&self, name: &str) -> bool {
         self.instrs.iter().any(|instr| {
             matches!(
@@ -250,15 +261,16 @@ impl Code {
         })
     }
 
-    /// Whether the code binds or deletes a name of its globals.
+    /// Returns true if the code binds or deletes a name of its globals.
     pub fn binds_globals(&self) -> bool {
         let binds = |instr: &Instr| matches!(instr.op, Op::StoreGlobal | Op::DeleteGlobal);
         self.instrs.iter().any(binds)
     }
 
-    /// Where the frame of a generator goes on when it is resumed: after the instruction that made the generator, after
-    /// each that yields, and where what it delegated to has returned, as far as control comes there. In each case what it is
-    /// resumed with goes onto the stack. Empty for other code; ascending.
+    /// The instructions at which a generator's frame continues when it is resumed: after the
+    /// instruction that created the generator, after each `yield`, and where the generator to which
+    /// it delegated has returned, as far as control reaches them. In each case the sent value is
+    /// pushed onto the stack. Empty for other code; ascending.
     pub fn resume_points(&self) -> Vec<Pc> {
         let depths = self.stack_depths();
         let next = |(instr, next): (&Instr, u32)| match instr.op {

@@ -1,15 +1,17 @@
-//! The bytecode op table: one row an op, from which printing, parsing, stack effects and verification follow.
+//! The bytecode op table: one row for each op, from which printing, parsing, stack effects and
+//! verification follow.
 //!
-//! The ops are a stack machine's, much like CPython's with superinstructions taken apart, specialised and
-//! instrumented forms undone, caches removed and jump targets made absolute. They are named by what they do, and where an op has
-//! variants, its argument is of an enumeration with a name for each: a host translates its own instructions and numbers into them.
+//! The ops are those of a stack machine, much like CPython's, with superinstructions split,
+//! specialised and instrumented forms undone, caches removed and jump targets made absolute. They
+//! are named by their effect. If an op has variants, its argument is a number of an enumeration
+//! with a name for each variant; a host translates its own instructions and numbers into them.
 
-/// What an op's argument means.
+/// The meaning of an op's argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgKind {
     /// No argument.
     None,
-    /// A number that the op explains.
+    /// A number, described at the op.
     Count,
     /// A local slot.
     Local,
@@ -38,8 +40,8 @@ pub enum ArgKind {
 }
 
 impl ArgKind {
-    /// The names of the variants that the argument is the number of, in order; none if it is something else, and for a
-    /// [`BinaryOp`], whose in-place forms are written with a `=` behind the name.
+    /// The names of the variants that the argument numbers, in order. None for other arguments, and
+    /// for a [`BinaryOp`], whose in-place forms are written as the name followed by `=`.
     pub fn variants(self) -> Option<(&'static str, Vec<&'static str>)> {
         match self {
             ArgKind::Compare => Some(("comparison", symbols(CompareOp::ALL, CompareOp::symbol))),
@@ -88,7 +90,7 @@ pub struct OpInfo {
     pub pops: fn(u32, u32) -> u32,
     /// Results put on the stack.
     pub pushes: fn(u32, u32) -> u32,
-    /// Whether it may raise.
+    /// True if it may raise.
     pub raises: bool,
 }
 
@@ -115,7 +117,8 @@ macro_rules! bytecode_ops {
 bytecode_ops! {
     /// Does nothing.
     Nop "nop" None, |_, _| 0 => |_, _| 0, false;
-    /// Start of a function, or point of return into a generator; the argument says which (0: start).
+    /// Start of a function, or point of return into a generator; the argument distinguishes them
+    /// (0: start).
     Resume "resume" Count, |_, _| 0 => |_, _| 0, true;
     /// Drop the top.
     PopTop "pop_top" None, |_, _| 1 => |_, _| 0, false;
@@ -137,7 +140,7 @@ bytecode_ops! {
     StoreFast "store_fast" Local, |_, _| 1 => |_, _| 0, false;
     /// Unbind a local, or raise.
     DeleteFast "delete_fast" Local, |_, _| 0 => |_, _| 0, true;
-    /// Push a global or builtin; the second argument says whether a null is pushed after it.
+    /// Push a global or builtin; with second argument 1, push a null after it.
     LoadGlobal "load_global" Name, |_, _| 0 => |_, null| 1 + null, true;
     /// Push a name of the namespace, the globals or the builtins.
     LoadName "load_name" Name, |_, _| 0 => |_, _| 1, true;
@@ -153,13 +156,13 @@ bytecode_ops! {
     LoadLocals "load_locals" None, |_, _| 0 => |_, _| 1, true;
     /// Push a name of the mapping on the stack, the globals or the builtins.
     LoadFromDictOrGlobals "load_from_dict_or_globals" Name, |_, _| 1 => |_, _| 1, true;
-    /// Push what a cell holds, or raise.
+    /// Push the content of a cell, or raise.
     LoadDeref "load_deref" Local, |_, _| 0 => |_, _| 1, true;
     /// Store into a cell.
     StoreDeref "store_deref" Local, |_, _| 1 => |_, _| 0, false;
     /// Empty a cell, or raise.
     DeleteDeref "delete_deref" Local, |_, _| 0 => |_, _| 0, true;
-    /// Push a name of the mapping on the stack, or what a cell holds.
+    /// Push a name of the mapping on the stack, or the content of a cell.
     LoadFromDictOrDeref "load_from_dict_or_deref" Local, |_, _| 1 => |_, _| 1, true;
     /// Put the local into a new cell.
     MakeCell "make_cell" Local, |_, _| 0 => |_, _| 0, true;
@@ -188,24 +191,26 @@ bytecode_ops! {
     StoreSlice "store_slice" None, |_, _| 4 => |_, _| 0, true;
     /// A slice of 2 or 3 parts.
     BuildSlice "build_slice" Count, |n, _| n => |_, _| 1, true;
-    /// A comparison; the second argument says whether the result is made a bool.
+    /// A comparison; with second argument 1, the result is converted to a bool.
     CompareOp "compare_op" Compare, |_, _| 2 => |_, _| 1, true;
     /// `x is y`, or `is not`.
     IsOp "is_op" Flag, |_, _| 2 => |_, _| 1, false;
     /// `x in y`, or `not in`.
     ContainsOp "contains_op" Flag, |_, _| 2 => |_, _| 1, true;
-    /// An attribute; with the second argument, a method and its receiver (or the attribute and a null).
+    /// An attribute; with the second argument, a method and its receiver (or the attribute and a
+    /// null).
     LoadAttr "load_attr" Name, |_, _| 1 => |_, method| 1 + method, true;
     /// `x.name = v`; the stack is v, x.
     StoreAttr "store_attr" Name, |_, _| 2 => |_, _| 0, true;
     /// `del x.name`.
     DeleteAttr "delete_attr" Name, |_, _| 1 => |_, _| 0, true;
-    /// `super().name`; the stack is super, class, self; the second argument: bit 0 method, bit 1 two-argument form.
+    /// `super().name`; the stack is super, class, self; the second argument: bit 0 method, bit 1
+    /// two-argument form.
     LoadSuperAttr "load_super_attr" Name, |_, _| 3 => |_, m| 1 + (m & 1), true;
 
     /// Jump forward.
     Jump "jump" Target, |_, _| 0 => |_, _| 0, false;
-    /// Jump backward, after looking for pending work.
+    /// Jump backward, after a check for pending work.
     JumpBackward "jump_backward" Target, |_, _| 0 => |_, _| 0, true;
     /// Jump backward.
     JumpBackwardNoInterrupt "jump_backward_no_interrupt" Target, |_, _| 0 => |_, _| 0, false;
@@ -219,8 +224,8 @@ bytecode_ops! {
     PopJumpIfNotNone "pop_jump_if_not_none" Target, |_, _| 1 => |_, _| 0, false;
     /// `iter(x)`.
     GetIter "get_iter" None, |_, _| 1 => |_, _| 1, true;
-    /// Push the iterator's next item; when it is used up, pop the iterator and jump to the target (which is after the
-    /// host's end-of-loop instructions).
+    /// Push the iterator's next item. When it is exhausted, pop the iterator and jump to the target
+    /// (which is after the host's end-of-loop instructions).
     ForIter "for_iter" Target, |_, _| 1 => |_, _| 2, true;
     /// `yield from`'s iterator.
     GetYieldFromIter "get_yield_from_iter" None, |_, _| 1 => |_, _| 1, true;
@@ -230,7 +235,7 @@ bytecode_ops! {
     EndSend "end_send" None, |_, _| 2 => |_, _| 1, false;
     /// Yield the top.
     YieldValue "yield_value" Count, |_, _| 1 => |_, _| 1, true;
-    /// Make the generator of this frame and return it.
+    /// Create the generator of this frame and return it.
     ReturnGenerator "return_generator" None, |_, _| 0 => |_, _| 1, true;
     /// Return the top.
     ReturnValue "return_value" None, |_, _| 1 => |_, _| 0, false;
@@ -243,9 +248,9 @@ bytecode_ops! {
     CallKw "call_kw" Count, |n, _| n + 3 => |_, _| 1, true;
     /// `f(*args, **kwargs)`; bit 0: with a mapping.
     CallFunctionEx "call_function_ex" Count, |n, _| 3 + (n & 1) => |_, _| 1, true;
-    /// Something rare that is done to one operand.
+    /// A rare operation on one operand.
     CallIntrinsic1 "call_intrinsic_1" UnaryIntrinsic, |_, _| 1 => |_, _| 1, true;
-    /// Something rare that is done to two operands.
+    /// A rare operation on two operands.
     CallIntrinsic2 "call_intrinsic_2" BinaryIntrinsic, |_, _| 2 => |_, _| 1, true;
     /// A tuple of n entries.
     BuildTuple "build_tuple" Count, |n, _| n => |_, _| 1, true;
@@ -281,8 +286,8 @@ bytecode_ops! {
     FormatSimple "format_simple" None, |_, _| 1 => |_, _| 1, true;
     /// `format(x, spec)`.
     FormatWithSpec "format_with_spec" None, |_, _| 2 => |_, _| 1, true;
-    /// A value of a template string; the stack is value, expression, and with bit 0 a format; the bits above are 0, or the number of a
-    /// [`Conversion`] from 1.
+    /// A value of a template string; the stack is value, expression, and with bit 0 a format; the
+    /// bits above are 0, or the number of a [`Conversion`] from 1.
     BuildInterpolation "build_interpolation" Count, |n, _| 2 + (n & 1) => |_, _| 1, true;
     /// `str`, `repr` or `ascii` of the top.
     ConvertValue "convert_value" Conversion, |_, _| 1 => |_, _| 1, true;
@@ -296,13 +301,13 @@ bytecode_ops! {
     LoadAssertionError "load_assertion_error" None, |_, _| 0 => |_, _| 1, false;
     /// `raise`, with 0, 1 or 2 operands.
     RaiseVarargs "raise_varargs" Count, |n, _| n => |_, _| 0, true;
-    /// Raise the exception on top again; n entries below it is the position to restore.
+    /// Raise the exception on top again; the entry n below it is the position to restore.
     Reraise "reraise" Count, |n, _| n + 1 => |n, _| n, true;
     /// Put the current exception below the top and make the top current.
     PushExcInfo "push_exc_info" None, |_, _| 1 => |_, _| 2, false;
     /// Restore the current exception.
     PopExcept "pop_except" None, |_, _| 1 => |_, _| 0, false;
-    /// Whether the exception below the top matches the class on top.
+    /// True if the exception below the top matches the class on top.
     CheckExcMatch "check_exc_match" None, |_, _| 2 => |_, _| 2, true;
     /// The same for groups.
     CheckEgMatch "check_eg_match" None, |_, _| 2 => |_, _| 2, true;
@@ -312,9 +317,10 @@ bytecode_ops! {
     BeforeWith "before_with" None, |_, _| 1 => |_, _| 2, true;
     /// The same, asynchronous.
     BeforeAsyncWith "before_async_with" None, |_, _| 1 => |_, _| 2, true;
-    /// A method of a context manager, looked up in its class, and a null: what a host has that calls `__enter__` and `__exit__` itself.
+    /// A method of a context manager, looked up in its class, and a null: for hosts whose bytecode
+    /// calls `__enter__` and `__exit__` itself.
     LoadSpecial "load_special" SpecialMethod, |_, _| 1 => |_, _| 2, true;
-    /// What `await` waits for.
+    /// The iterator of an `await`.
     GetAwaitable "get_awaitable" Count, |_, _| 1 => |_, _| 1, true;
     /// `__aiter__`.
     GetAiter "get_aiter" None, |_, _| 1 => |_, _| 1, true;
@@ -332,15 +338,15 @@ bytecode_ops! {
     MatchClass "match_class" Count, |_, _| 3 => |_, _| 1, true;
     /// Keys of a mapping pattern.
     MatchKeys "match_keys" None, |_, _| 2 => |_, _| 3, true;
-    /// Whether the top is a mapping.
+    /// True if the top is a mapping.
     MatchMapping "match_mapping" None, |_, _| 1 => |_, _| 2, false;
-    /// Whether the top is a sequence.
+    /// True if the top is a sequence.
     MatchSequence "match_sequence" None, |_, _| 1 => |_, _| 2, false;
     /// `len` of the top, which stays.
     GetLen "get_len" None, |_, _| 1 => |_, _| 2, true;
-    /// Make `__annotations__`.
+    /// Create `__annotations__`.
     SetupAnnotations "setup_annotations" None, |_, _| 0 => |_, _| 0, true;
-    /// Check that `__init__` gave None.
+    /// Check that the result of `__init__` is None.
     ExitInitCheck "exit_init_check" None, |_, _| 1 => |_, _| 0, true;
     /// Leave the interpreter.
     InterpreterExit "interpreter_exit" None, |_, _| 1 => |_, _| 0, false;
@@ -353,18 +359,19 @@ macro_rules! small_enum {
         #[repr(u8)]
         pub enum $ty { $(#[doc = $name] $v),* }
         impl $ty {
-            /// All of them; the position is the argument's value.
+            /// All variants; the index is the argument's value.
             pub const ALL: &'static [$ty] = &[$($ty::$v),*];
-            /// It as written.
+            /// Its symbol.
             pub fn symbol(self) -> &'static str { match self { $($ty::$v => $name),* } }
-            /// The one with this number.
+            /// The variant with this number.
             pub fn from_arg(n: u32) -> Option<$ty> { Self::ALL.get(n as usize).copied() }
         }
     };
 }
 
 small_enum!(
-    /// A binary operator. The argument of [`Op::BinaryOp`] is its number, plus [`INPLACE`] for `op=`.
+    /// A binary operator. The argument of [`Op::BinaryOp`] is its number, plus [`INPLACE`] for
+    /// `op=`.
     BinaryOp {
         Add "+", And "&", FloorDivide "//", LeftShift "<<", MatrixMultiply "@", Multiply "*", Remainder "%",
         Or "|", Power "**", RightShift ">>", Subtract "-", TrueDivide "/", Xor "^",
@@ -379,7 +386,7 @@ small_enum!(
 );
 
 small_enum!(
-    /// What [`Op::CallIntrinsic1`] does.
+    /// The operation of [`Op::CallIntrinsic1`].
     UnaryIntrinsic {
         ShowValue "show_value", ImportStar "import_star", StopIterationError "stop_iteration_error",
         WrapAsyncYield "wrap_async_yield", Positive "positive", ListToTuple "list_to_tuple", TypeVar "type_var",
@@ -388,7 +395,7 @@ small_enum!(
 );
 
 small_enum!(
-    /// What [`Op::CallIntrinsic2`] does.
+    /// The operation of [`Op::CallIntrinsic2`].
     BinaryIntrinsic {
         RestOfGroup "rest_of_group", TypeVarWithBound "type_var_with_bound",
         TypeVarWithConstraints "type_var_with_constraints", SetTypeParams "set_type_params",
@@ -397,12 +404,12 @@ small_enum!(
 );
 
 small_enum!(
-    /// How [`Op::ConvertValue`] makes a string.
+    /// The conversion of [`Op::ConvertValue`].
     Conversion { Str "str", Repr "repr", Ascii "ascii" }
 );
 
 small_enum!(
-    /// What [`Op::SetFunctionAttribute`] sets.
+    /// The attribute that [`Op::SetFunctionAttribute`] sets.
     FunctionAttribute {
         Defaults "defaults", KeywordDefaults "keyword_defaults", Annotations "annotations", Closure "closure",
         Annotate "annotate",
@@ -410,12 +417,12 @@ small_enum!(
 );
 
 small_enum!(
-    /// What [`Op::LoadSpecial`] looks up.
+    /// The method that [`Op::LoadSpecial`] looks up.
     SpecialMethod { Enter "enter", Exit "exit", AsyncEnter "async_enter", AsyncExit "async_exit" }
 );
 
 impl CompareOp {
-    /// Whether the comparison holds of two values in this order.
+    /// Returns true if the comparison holds for two values in this order.
     pub fn holds(self, order: std::cmp::Ordering) -> bool {
         match self {
             CompareOp::Lt => order.is_lt(),

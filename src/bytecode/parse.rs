@@ -1,4 +1,5 @@
-//! Reads the text form of bytecode back; see [`super::text`] for how it looks. Every error has its line and column.
+//! Reads the text form of bytecode back; [`super::text`] describes it. Every error has its line and
+//! column.
 
 use super::text::print_document;
 use super::{
@@ -7,19 +8,20 @@ use super::{
 use crate::types::{Hierarchy, HostId, Line, Lines, Names, Parsed, Scope, TextError, Type};
 use std::collections::HashMap;
 
-/// Codes with the classes and objects they name, in a host that exists on paper only and ends with the document.
+/// Code objects with the classes and objects that they refer to. Those belong to a simulated host
+/// that exists as long as the document.
 #[derive(Debug)]
 pub struct Document {
     /// The codes.
     pub codes: Vec<Code>,
-    /// What else the text has, for the rooms whose forms these are.
+    /// The other sections of the text, for the modules that define their forms.
     pub sections: Vec<Section>,
     pub(crate) scope: Scope,
     hierarchy: Hierarchy,
 }
 
-/// A part of a document that is not bytecode, as text: from a line that begins with its keyword to one that begins
-/// with `}`.
+/// A part of a document that is not bytecode, as text: from a line that begins with its keyword to
+/// one that begins with `}`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Section {
     /// The first word.
@@ -28,7 +30,7 @@ pub struct Section {
     pub line: usize,
     /// Its lines.
     pub text: String,
-    /// How many codes stand before it.
+    /// The number of codes before it.
     pub codes: usize,
 }
 
@@ -36,10 +38,10 @@ pub struct Section {
 const SECTIONS: [&str; 4] = ["function", "world", "host", "unit"];
 
 impl Document {
-    /// Reads what [`Document::print`] gives. Labels with a number (`tuple#3`) may have another number afterwards.
+    /// Reads the text of [`Document::print`]. Numbers of labels (`tuple#3`) may differ afterwards.
     ///
     /// # Errors
-    /// A [`TextError`] says where.
+    /// A [`TextError`] with the place.
     pub fn parse(text: &str) -> Parsed<Document> {
         let hierarchy = Hierarchy::parse("").map_err(|fault| TextError {
             line: 1,
@@ -77,7 +79,7 @@ impl Document {
         })
     }
 
-    /// The codes as text, with all the classes and objects that they name.
+    /// The codes as text, with all the classes and objects that they refer to.
     pub fn print(codes: &[Code]) -> String {
         print_document(codes)
     }
@@ -92,7 +94,7 @@ impl Code {
     /// Reads one code. Classes and objects are looked up in `names`, literals in `host`.
     ///
     /// # Errors
-    /// A [`TextError`] says where.
+    /// A [`TextError`] with the place.
     pub fn parse(text: &str, host: HostId, names: &Names) -> Parsed<Code> {
         let scope = Scope::new(host, names.clone());
         let mut lines = Lines::new(text);
@@ -115,7 +117,7 @@ impl Code {
 }
 
 impl Scope {
-    /// A constant: a literal, a type that is one object, or that and the object's value.
+    /// A constant: a literal, or a type that is one object, perhaps followed by the object's value.
     pub(crate) fn constant(&self, line: &mut Line) -> Parsed<Const> {
         line.space();
         let at = line.at;
@@ -152,7 +154,7 @@ impl Line<'_> {
     }
 }
 
-/// A code, of which the word `code` has been read.
+/// Reads a code after its word `code`.
 pub(crate) fn parse_code(line: &mut Line, lines: &mut Lines, scope: &Scope) -> Parsed<Code> {
     let name = line.quoted("the code's name")?;
     line.expect("{")?;
@@ -209,7 +211,7 @@ struct CodeParser<'a> {
     /// Jumps to labels: instruction, label, and the error if there is none.
     jumps: Vec<(usize, String, TextError)>,
     hints: Vec<Option<Type>>,
-    /// Line of the instruction before.
+    /// Line of the previous instruction.
     line: Option<u32>,
 }
 
@@ -430,7 +432,8 @@ impl CodeParser<'_> {
     }
 }
 
-/// Locals and names by name, where that is unique, or as `#` and the index, which need not be in range.
+/// Locals and names are referred to by name, if it is unique, or by `#` and the index, which need
+/// not be in range.
 impl Code {
     pub(crate) fn read_local(&self, line: &mut Line) -> Parsed<u32> {
         let locals = self.locals.iter().map(|local| &local.0);
@@ -456,7 +459,7 @@ fn read_index<'a>(
     index_of(names, &name).map_or_else(|| line.error_at(at, format!("{missing} `{name}`")), Ok)
 }
 
-/// The index of a name that is there once.
+/// The index of a name that occurs once.
 fn index_of<'a>(mut names: impl Iterator<Item = &'a String>, wanted: &str) -> Option<u32> {
     let index = names.by_ref().position(|name| name == wanted)?;
     names.all(|name| name != wanted).then_some(index as u32)

@@ -1,38 +1,40 @@
-//! Why compiled code leaves at an instruction. It is a room below the exits' own, because bets are made and avoided by
-//! instruction and reason long before an exit record exists.
+//! Reasons for side exits. They are below the exit records' module, because speculations are
+//! recorded and avoided by instruction and reason long before an exit record exists.
 
 use std::fmt;
 
-/// Why compiled code leaves; each reason has a counter and a name for people.
+/// The reason of a side exit. Each has a counter and a readable name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Reason {
-    /// A value has not the class that was bet on.
+    /// A value does not have the speculated class.
     Type,
-    /// An int has more digits than a machine word takes.
+    /// An int does not fit into a machine word.
     IntTooLarge,
     /// Integer arithmetic left 64 bits.
     Overflow,
-    /// An index is outside its list or tuple, or negative where that is not compiled.
+    /// An index is outside its list or tuple, or is negative where only other ones are compiled.
     Bounds,
-    /// A division by zero, or a shift by a negative or large count: the interpreter raises or computes.
+    /// A division by zero, or a shift by a negative or large count: the interpreter raises or
+    /// computes.
     Domain,
-    /// A value is not the object that was bet on.
+    /// A value is not the speculated object.
     Identity,
-    /// Two values are one object that were bet to be two.
+    /// Two values that were speculated to be different are the same object.
     Alias,
     /// A local, cell or attribute has no value.
     Unbound,
-    /// An attribute is not where it was bet to be.
+    /// An attribute is not in the speculated place.
     Shape,
-    /// A sequence has not the length that was bet on.
+    /// A sequence does not have the speculated length.
     Length,
-    /// A name of the namespace has no value, or not one of the class that was bet on.
+    /// A name of the namespace has no value, or not one of the speculated class.
     Name,
-    /// An object ended that was bet not to, and its end may have run code of the program.
+    /// An object that was speculated to live was deallocated, and its finaliser may have run user
+    /// code. For example, `x = None` dropped the last reference to an object with `__del__`.
     Ended,
-    /// Something the unit assumed was changed.
+    /// An assumption of the unit was invalidated.
     Invalidated,
-    /// Tracing or monitoring was switched on, or the frame was opened to others.
+    /// Tracing or monitoring was switched on, or the frame was inspected.
     Observed,
     /// The instruction had never been executed when the unit was compiled.
     Unreached,
@@ -87,13 +89,14 @@ impl Reason {
         }
     }
 
-    /// Whether control comes to such an exit only to leave. Where a branch to it was made a check, what the check leaves with holds
-    /// for that side of the branch alone: it must not be taken where it holds, not even on purpose.
+    /// Returns true if control only reaches such an exit to deoptimise. If a branch to it was
+    /// turned into a check, the exit state of the check is right only for that side of the branch.
+    /// So a test that forces exits must not take it while the check holds.
     pub fn is_dead_end(self) -> bool {
         matches!(self, Reason::Unreached | Reason::NotCompiled)
     }
 
-    /// Whether the reason is a bet that failed, so that recompiling without it helps.
+    /// Returns true if the reason is a failed speculation, so that recompiling without it helps.
     pub fn is_bet(self) -> bool {
         !matches!(
             self,

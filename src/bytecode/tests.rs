@@ -305,7 +305,7 @@ fn every_op_is_in_the_table_under_its_own_name() {
 }
 
 prop_compose! {
-    /// Any instruction whatever, well-formed or not.
+    /// Any instruction, well-formed or not.
     fn any_instr()(
         op in 0..Op::ALL.len(),
         arg in prop_oneof![0_u32..40, any::<u32>()],

@@ -1,16 +1,19 @@
-//! The text form of bytecode (`.tbc`), printed. [`Code::parse`] and [`Document::parse`] read it back.
+//! The text form of bytecode (`.tbc`), printed. [`Code::parse`] and [`Document::parse`] read it
+//! back.
 //!
 //! ```text
-//! ; classes and objects that the code names, and how types print them (to the end of the line): see `Document`
+//! ; classes and objects that the code refers to, and the form in which types print them (to the
+//! ; end of the line): see `Document`
 //! class "Point": Object (object) = Point
 //! class builtin Slice = slice#2
 //! object "5": int immortal = 5
 //!
 //! code "norm" {
 //!   file "geometry.py" 12
-//!   params 1                                      ; , kwonly 2, varargs, varkeywords
-//!   stack 3                                       ; globals 7, generator, last_first, namespace: lines of their own
-//!   local p: ObjectUser[Point:Exact]              ; the type is what was observed
+//!   params 1                                ; , kwonly 2, varargs, varkeywords
+//!   stack 3                                 ; separate lines: globals 7, generator, last_first,
+//!                                           ; namespace
+//!   local p: ObjectUser[Point:Exact]        ; the observed type
 //!   local total cell
 //!   name x
 //!   const ImmortalLongExact[5] = 5
@@ -21,10 +24,11 @@
 //!   handler @1..@3 -> @3 depth 0 lasti
 //! }
 //! ```
-//! A local, name or constant is written by its name where that is unique and plain, else as `#` with its index. `at`
-//! is the host's position (the instruction's index if not written), `from` where the host resumes if that is elsewhere, `part` says
-//! that it can't resume there; `line` holds until the next. `;` begins a comment. For texts written by hand, `@` and
-//! the index before an instruction may be left out, and `name:` on a line of its own is a label for targets.
+//! A local, name or constant is written by its name if that is unique and plain, otherwise as `#`
+//! with its index. `at` is the host's position (the instruction's index by default), `from` is the
+//! place where the host resumes if that differs, `part` means that it can't resume there; `line`
+//! holds until the next. `;` begins a comment. In texts written by hand, `@` and the index before
+//! an instruction may be left out, and `name:` on a line of its own is a label for targets.
 //!
 //! [`Document::parse`]: super::Document::parse
 
@@ -34,7 +38,8 @@ use std::collections::HashSet;
 use std::fmt::{self, Write};
 
 impl fmt::Display for Code {
-    /// The code alone: types name classes and objects, which only who knows the host can look up.
+    /// The code alone, without the classes and objects that its types refer to; a reader must know
+    /// the host to look them up.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "code {} {{", Quoted(&self.name))?;
         writeln!(f, "  file {} {}", Quoted(&self.file), self.line)?;
@@ -209,13 +214,13 @@ impl fmt::Display for Word<'_> {
     }
 }
 
-/// Whether a name can stand without quotes.
+/// Returns true if a name needs no quotes.
 pub(super) fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// How a code's locals and names are written.
+/// The words for a code's locals and names.
 pub(crate) struct Words<'a> {
     /// By slot.
     pub(crate) locals: Table<'a>,
@@ -232,7 +237,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Names by index, and which of them can stand for their index.
+/// Names by index, with those that occur more than once.
 pub(crate) struct Table<'a> {
     names: Vec<&'a str>,
     repeated: HashSet<&'a str>,
@@ -260,14 +265,15 @@ impl<'a> Table<'a> {
 }
 
 impl Code {
-    /// Declare the classes and objects that it names.
+    /// Declares the classes and objects that it refers to.
     pub(crate) fn declare(&self, to: &mut Declarations) {
         self.consts.iter().for_each(|c| to.object(c.object));
         self.hints().for_each(|ty| to.ty(ty));
     }
 }
 
-/// The codes with all the classes and objects that they name, so that [`Document::parse`](super::Document::parse) needs nothing else.
+/// The codes with all the classes and objects that they refer to, so that
+/// [`Document::parse`](super::Document::parse) needs nothing else.
 pub fn print_document(codes: &[Code]) -> String {
     let mut named = Declarations::default();
     codes.iter().for_each(|code| code.declare(&mut named));

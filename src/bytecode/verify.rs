@@ -1,17 +1,17 @@
-//! The verifier: what every later stage may take for granted about a [`Code`].
+//! The verifier: the properties of a [`Code`] on which every later stage relies.
 //!
-//! It reports all it finds, each with its place. Stack depths are followed from the entry and from handlers over
-//! whatever can be reached; code that can't be reached is checked for its arguments only.
+//! It reports all faults, each with its place. Stack depths are followed from the entry and from
+//! handlers over all reachable code; of unreachable code only the arguments are checked.
 
 use super::{ArgKind, BinaryOp, Code, Handler, INPLACE, Instr, LocalKind, Op, Pc};
 use std::fmt;
 
-/// One thing that is wrong.
+/// A fault in a code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VerifierError {
     /// The instruction, or none for the code as a whole.
     pub pc: Option<Pc>,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for VerifierError {
     }
 }
 
-/// All that is wrong with a code; one line each.
+/// All faults of a code; one line each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VerifierErrors(pub Vec<VerifierError>);
 
@@ -40,28 +40,29 @@ impl fmt::Display for VerifierErrors {
 
 impl std::error::Error for VerifierErrors {}
 
-/// Where control may go from an instruction.
+/// The successors of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Successors {
-    /// Depth of the stack at the next instruction, if it is reached from here.
+    /// Stack depth at the next instruction, if control reaches it from here.
     pub next: Option<u32>,
-    /// Target of the jump, and depth of the stack there.
+    /// Target of the jump, and the stack depth there.
     pub jump: Option<(Pc, u32)>,
 }
 
 impl Instr {
-    /// Whether control never passes on to the next instruction.
+    /// Returns true if control never continues with the next instruction.
     pub fn ends_block(&self) -> bool {
         self.op.ends_block()
     }
 
-    /// Where control goes from here without an exception, the stack being `depth` deep before; none if it is not deep enough.
+    /// The successors without an exception, for a stack of `depth` entries before. None if that is
+    /// too few.
     pub fn successors(&self, depth: u32) -> Option<Successors> {
         let info = self.op.info();
         let after = depth.checked_sub((info.pops)(self.arg, self.arg2))?
             + (info.pushes)(self.arg, self.arg2);
         let jump = (info.arg == ArgKind::Target).then(|| {
-            // A used-up iterator is popped.
+            // An exhausted iterator is popped.
             let depth = if self.op == Op::ForIter {
                 depth - 1
             } else {
@@ -77,14 +78,14 @@ impl Instr {
 }
 
 impl Handler {
-    /// Depth of the stack at the handler: what is kept, the position if it is wanted, the exception.
+    /// Stack depth at the handler: the kept entries, the position if `lasti` is set, the exception.
     pub fn entry_depth(&self) -> u32 {
         self.depth + u32::from(self.lasti) + 1
     }
 }
 
 impl Op {
-    /// Whether control never passes on to the next instruction.
+    /// Returns true if control never continues with the next instruction.
     pub fn ends_block(self) -> bool {
         matches!(
             self,
@@ -143,7 +144,7 @@ impl Code {
     /// Checks the code.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All its faults.
     pub fn verify(&self) -> Result<(), VerifierErrors> {
         let mut verifier = Verifier {
             code: self,
@@ -155,7 +156,7 @@ impl Code {
             verifier.places(pc, instr);
         }
         verifier.handlers();
-        // Depths mean nothing, and might not even be computable, where arguments are wrong.
+        // Depths need valid arguments.
         if verifier.errors.is_empty() {
             verifier.depths();
         }
@@ -166,7 +167,7 @@ impl Code {
         }
     }
 
-    /// The stack's depth before each instruction; none where control never comes. Of a code that verifies.
+    /// The stack depth before each instruction; none for unreachable ones. The code must be valid.
     pub fn stack_depths(&self) -> Vec<Option<u32>> {
         Verifier {
             code: self,
@@ -286,7 +287,8 @@ impl Verifier<'_> {
             op,
             Op::LoadDeref | Op::StoreDeref | Op::DeleteDeref | Op::LoadFromDictOrDeref
         );
-        // A comprehension that was inlined may make a cell of its own where the function has one of an enclosing function.
+        // A comprehension that was inlined may have a cell of its own in a slot that the function
+        // uses for a cell of an enclosing function.
         let wants_cell = wants_cell || op == Op::MakeCell;
         let kind = code.locals.get(arg as usize).map(|local| local.1);
         if wants_cell && kind == Some(LocalKind::Local) {
@@ -413,7 +415,7 @@ impl Verifier<'_> {
                 );
                 continue;
             };
-            // What is left would never be dropped.
+            // Entries left on the stack would never be dropped.
             let left = match instr.op {
                 Op::ReturnValue => depth - 1,
                 Op::ReturnConst => depth,

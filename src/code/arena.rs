@@ -9,7 +9,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How far a near call goes at least.
+/// The distance that a near call is sure to reach.
 const REACH: usize = if cfg!(target_arch = "x86_64") {
     1 << 31
 } else {
@@ -23,7 +23,7 @@ pub(super) struct Arena {
     used_pages: AtomicUsize,
     /// Set in a forked child, where the locks below may be held by threads that do not exist.
     abandoned: AtomicBool,
-    /// The parent process's arena, whose code this process still runs.
+    /// The parent process's arena, whose code this process still executes.
     previous: Option<Arc<Arena>>,
     perf_map: Option<PerfMap>,
     debugger: bool,
@@ -31,17 +31,17 @@ pub(super) struct Arena {
 }
 
 struct State {
-    /// Made at the first use.
+    /// Created at the first use.
     mapping: Option<MmapMut>,
     free: FreeRuns,
     symbols: Symbols,
 }
 
-/// A writable run, not yet sealed: where it is in memory.
+/// A writable run that is not yet sealed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
     pub(super) run: Run,
-    /// Address of the first byte.
+    /// The address of the first byte.
     pub(super) address: usize,
     /// Bytes.
     pub(super) len: usize,
@@ -76,7 +76,7 @@ impl Arena {
         }
     }
 
-    /// Make sure that the address space is there; gives its first address.
+    /// Ensures that the address space is reserved, and returns its first address.
     pub(super) fn reserve(&self) -> Result<usize, CodeMemoryError> {
         let mut state = self.lock();
         if let Some(mapping) = &state.mapping {
@@ -101,7 +101,7 @@ impl Arena {
         Ok(base)
     }
 
-    /// Whether a near call from anywhere in this arena comes to an address.
+    /// Returns true if a near call from anywhere in this arena reaches an address.
     pub(super) fn reaches(&self, address: usize) -> bool {
         let Ok(base) = self.reserve() else {
             return false;
@@ -142,18 +142,19 @@ impl Arena {
         Ok(placed)
     }
 
-    /// Make a written run executable, for good.
+    /// Makes a written run executable, for good.
     pub(super) fn seal(&self, placed: &Placed) -> Result<(), CodeMemoryError> {
         synchronise_instructions(placed);
         self.change(placed, Access::Execute)
     }
 
-    /// Give a run back. Nobody executes or reads it any more.
+    /// Returns a run to the free pages. No thread executes or reads it any more.
     pub(super) fn free(&self, placed: &Placed) {
         if self.abandoned.load(Ordering::Relaxed) {
             return;
         }
-        // SAFETY: the run is inside the mapping, whole pages, and belongs to a unit that is being dropped.
+        // SAFETY: the run is inside the mapping, whole pages, and belongs to a unit that is being
+        // dropped.
         unsafe {
             libc::madvise(
                 std::ptr::with_exposed_provenance_mut(placed.address),
@@ -161,7 +162,8 @@ impl Arena {
                 libc::MADV_DONTNEED,
             )
         };
-        // If the system refuses, the pages stay as they are until they are used again: harmless.
+        // If the system refuses, the pages keep their protection until they are used again, which
+        // is harmless.
         let _ = self.change(placed, Access::None);
         let mut state = self.lock();
         state.symbols.remove(placed.address, placed.len);
@@ -200,7 +202,7 @@ impl Arena {
         self.lock().symbols.map_frames(code, maps);
     }
 
-    /// What is known of a return address, also in code of the process this one was forked from.
+    /// The map for a return address, also in code of the process this one was forked from.
     pub(super) fn site(&self, address: usize) -> Site {
         let own = if self.abandoned.load(Ordering::Relaxed) {
             let state = self.state.try_lock();
@@ -220,7 +222,7 @@ impl Arena {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // The state is consistent between any two statements that could panic.
+        // The state is consistent at every statement that could panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -243,7 +245,7 @@ fn protect(address: usize, len: usize, access: Access) -> io::Result<()> {
         Access::Write => libc::PROT_READ | libc::PROT_WRITE,
         Access::Execute => libc::PROT_READ | libc::PROT_EXEC,
     };
-    // SAFETY: the range is whole pages of a mapping of ours, which no Rust reference points into.
+    // SAFETY: the range is whole pages of our own mapping, into which no Rust reference points.
     match unsafe {
         libc::mprotect(
             std::ptr::with_exposed_provenance_mut(address),
@@ -256,11 +258,11 @@ fn protect(address: usize, len: usize, access: Access) -> io::Result<()> {
     }
 }
 
-/// Make what was written visible to instruction fetch. On x86-64 the hardware does this.
+/// Makes written code visible to instruction fetch. On x86-64 the hardware does this.
 #[cfg(target_arch = "x86_64")]
 fn synchronise_instructions(_placed: &Placed) {}
 
-/// Make what was written visible to instruction fetch, on all cores.
+/// Makes written code visible to instruction fetch, on all cores.
 #[cfg(target_arch = "aarch64")]
 fn synchronise_instructions(placed: &Placed) {
     unsafe extern "C" {
@@ -269,8 +271,9 @@ fn synchronise_instructions(placed: &Placed) {
     let start = std::ptr::with_exposed_provenance_mut::<libc::c_void>(placed.address);
     // SAFETY: the range is mapped and readable.
     unsafe { __clear_cache(start, start.byte_add(placed.len)) };
-    // Cores that run on must refetch: `membarrier` with SYNC_CORE (registered by the same call pair) does that. If the
-    // kernel lacks it there is nothing better, and entering fresh pages by an indirect branch is what remains.
+    // Other cores must refetch; `membarrier` with SYNC_CORE (registered by the same call pair)
+    // makes them. If the kernel lacks it, all that remains is that fresh pages are entered by an
+    // indirect branch.
     #[cfg(target_os = "linux")]
     // SAFETY: `membarrier` touches no memory of ours.
     unsafe {

@@ -1,14 +1,16 @@
-//! Native frames that hold references: which words of them do, and how a collector finds and updates those.
+//! Native frames that hold references: the words with references, and the walk with which a
+//! collector finds and updates them.
 //!
-//! # How
-//! Code for a host whose objects are traced keeps each reference that it needs after a call in its frame, and loads it
-//! again afterwards. A [`FrameMap`] says, for the address a call returns to, which words these are. Before a call that
-//! may collect, the code stores its stack pointer into the [`NativeStack`] of its thread. From there
-//! [`NativeStack::visit`] goes outwards: the innermost frame is found by the stack pointer and the return address below
-//! it, the others by their frame pointers, until a return address is none of ours. That frame was called by the host,
-//! which had noted in [`NativeStack::enter`] where the frames before it are.
+//! # The walk
+//! Code for a host that traces its objects keeps each reference that it needs after a call in its
+//! frame, and loads it again afterwards. A [`FrameMap`] lists these words for the return address of
+//! a call. Before a call that may collect, the code stores its stack pointer into the
+//! [`NativeStack`] of its thread. From there [`NativeStack::visit`] walks outwards: it finds the
+//! innermost frame by the stack pointer and the return address below it, and the others by their
+//! frame pointers, until a return address is outside our code. That frame was called by the host,
+//! and [`NativeStack::enter`] had saved the place of the frames before it.
 //!
-//! Wasmtime walks its stacks in the same way; there trampolines note where native code is left.
+//! Wasmtime walks its stacks in the same way; there, trampolines record the exits from native code.
 
 use super::CodeMemory;
 use std::cell::Cell;
@@ -24,41 +26,43 @@ pub struct FrameMap {
     pub words: Vec<u32>,
 }
 
-/// What is known of a return address.
+/// The result of looking up a return address.
 pub(super) enum Site {
-    /// It is no code of this memory.
+    /// It is not in code of this memory.
     Foreign,
-    /// Our code (by name), but not behind a call that may collect.
+    /// It is in our code (of this name), but not behind a call that may collect.
     Unmapped(String),
     /// The frame's map.
     Mapped(std::sync::Arc<FrameMap>),
 }
 
-/// Why native frames could not be visited. The collection must not go on: what they hold is not known.
+/// The reason why native frames could not be visited. The collection must stop: the references of
+/// the frames are not known.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum VisitError {
-    /// Native code was entered and has called nothing that may collect.
+    /// Native code was entered and has made no call that may collect.
     #[error("a collection below native code that has not called anything that may collect")]
     NoCall,
-    /// The innermost call is not one that may collect.
+    /// The innermost call is declared not to collect.
     #[error("a collection in a call of `{function}` that was said not to collect")]
     NotCollecting {
         /// The native function.
         function: String,
     },
-    /// The return address is no code of this memory.
+    /// The return address is not in code of this memory.
     #[error("a native frame returns to {0:#x}, which is no code of this engine")]
     Foreign(usize),
 }
 
-/// The native frames of one thread: a part of the host's thread structure, at the place that it has declared.
+/// The native frames of one thread: a part of the host's thread structure, at the place that it has
+/// declared.
 ///
-/// Compiled code writes to it, by address; the host makes it, [visits](NativeStack::visit) it, and goes through
-/// [`enter`](NativeStack::enter) if it calls compiled code in a way of its own.
+/// Compiled code writes to it, by address; the host creates it, [visits](NativeStack::visit) it,
+/// and uses [`enter`](NativeStack::enter) if it calls compiled code by itself.
 #[repr(C)]
 pub struct NativeStack {
-    /// The stack pointer at the last call out of native code that may collect; zero if there was none since it was
-    /// entered.
+    /// The stack pointer at the last call out of native code that may collect. Zero if there was
+    /// none since native code was entered.
     sp: Cell<usize>,
     /// The innermost entry.
     entry: Cell<*const Entry>,
@@ -67,15 +71,16 @@ pub struct NativeStack {
 /// Compiled code stores to the first word.
 const _: () = assert!(offset_of!(NativeStack, sp) == 0);
 
-/// A call from the host into native code. It lies on the host's stack, further out than the frames it leads to.
+/// A call from the host into native code. It lies on the host's stack, further out than the frames
+/// it leads to.
 struct Entry {
-    /// Where native code had left before.
+    /// The saved stack pointer of the native code further out.
     sp: usize,
     outer: *const Entry,
 }
 
 impl NativeStack {
-    /// One without frames.
+    /// A stack without frames.
     pub const fn new() -> NativeStack {
         NativeStack {
             sp: Cell::new(0),
@@ -83,10 +88,10 @@ impl NativeStack {
         }
     }
 
-    /// Call native code: `native` does that and nothing else. [`UnitHandle::call`](crate::engine::UnitHandle::call)
-    /// comes through here.
+    /// Calls native code: `native` does nothing else.
+    /// [`UnitHandle::call`](crate::engine::UnitHandle::call) uses this.
     pub fn enter<R>(&self, native: impl FnOnce() -> R) -> R {
-        /// Puts back what was there.
+        /// Restores the previous entry.
         struct Leave<'a>(&'a NativeStack, &'a Entry);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
@@ -103,20 +108,23 @@ impl NativeStack {
         native()
     }
 
-    /// Whether native code has been entered and not left.
+    /// Returns true if no native code is running.
     pub fn is_empty(&self) -> bool {
         self.entry.get().is_null()
     }
 
-    /// Show every reference in the native frames of this thread, innermost first, and take its new value from what
-    /// `visit` leaves in the word. Words without an object are left out; the others are whatever the host's values are
-    /// (a number in the word itself too). Each word is shown once, though several may name one object.
+    /// Calls `visit` with every reference in the native frames of this thread, innermost first, and
+    /// replaces it by the value that `visit` leaves in the word. Null words are left out; the
+    /// others are any values of the host (numbers encoded in the word too). Each word is visited
+    /// once, though several may refer to one object.
     ///
-    /// To be called where compiled code of `memory` has called the host: in a helper, in an intrinsic's helper, or in the
-    /// exit hook (the words of the exit buffer are shown too). The frames of all engines over the same memory are found.
+    /// Call it where compiled code of `memory` has called the host: in a helper, in an intrinsic's
+    /// helper, or in the exit hook (the words of the exit buffer are visited too). It finds the
+    /// frames of all engines that use the same memory.
     ///
     /// # Errors
-    /// [`VisitError`] if a helper collects that was said not to. Some frames have been visited then.
+    /// [`VisitError`] if a helper collects that was declared not to. Some frames have been visited
+    /// then.
     pub fn visit(
         &self,
         memory: &CodeMemory,
@@ -132,7 +140,7 @@ impl NativeStack {
     }
 }
 
-/// The frames from the one with this stack pointer out to the one that the host has called.
+/// The frames from the one with this stack pointer out to the one that the host called.
 fn visit_frames(
     sp: usize,
     memory: &CodeMemory,
@@ -141,10 +149,11 @@ fn visit_frames(
     if sp == 0 {
         return Err(VisitError::NoCall);
     }
-    // On x86-64 a call leaves the return address right below the caller's stack pointer.
-    // SAFETY: native code has stored its stack pointer and then called what runs now, and its frames lie above.
+    // On x86-64 a call leaves the return address right below the caller's stack pointer. SAFETY:
+    // native code stored its stack pointer before it called the running code, and its frames lie
+    // above.
     let mut address = unsafe { word(sp - 8) };
-    // Where the next frame's pointer is, once the innermost one is behind.
+    // The frame pointer of the next frame, after the innermost one.
     let mut frame = None;
     loop {
         let map = match memory.site(address) {
@@ -156,14 +165,16 @@ fn visit_frames(
         let bottom = frame.map_or(sp, |pointer: usize| pointer - map.size as usize);
         for &offset in &map.words {
             let place: *mut u64 = std::ptr::with_exposed_provenance_mut(bottom + offset as usize);
-            // SAFETY: the map says that this word of the frame holds a reference, which only this thread sees.
+            // SAFETY: the map says that this word of the frame holds a reference; only this thread
+            // accesses it.
             let word = unsafe { &mut *place };
             if *word != 0 {
                 visit(word);
             }
         }
         let pointer = bottom + map.size as usize;
-        // SAFETY: each frame begins with the caller's frame pointer, and above it where the caller goes on.
+        // SAFETY: each frame begins with the caller's frame pointer, followed by the return
+        // address.
         unsafe {
             frame = Some(word(pointer));
             address = word(pointer + 8);
@@ -174,7 +185,7 @@ fn visit_frames(
 /// # Safety
 /// A word of a live frame of this thread is there.
 unsafe fn word(address: usize) -> usize {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a word of a live frame.
     unsafe { std::ptr::with_exposed_provenance::<usize>(address).read() }
 }
 

@@ -1,9 +1,10 @@
-//! Names for debuggers: gdb's JIT interface, which lldb knows too.
+//! Names for debuggers: gdb's JIT interface, which lldb supports too.
 //!
 //! The debugger stops at [`__jit_debug_register_code`] and reads a list of small object files from
-//! [`__jit_debug_descriptor`]. Ours hold one symbol each; with frame pointers that is enough for backtraces. The
-//! interface fixes these two names, so here, and only if asked for, there is state of the whole process (whose lock a
-//! forked child could find taken, if another thread was compiling).
+//! [`__jit_debug_descriptor`]. Ours hold one symbol each; with frame pointers that is enough for
+//! backtraces. The interface fixes these two names. So this module, and only if the debugger option
+//! is on, has process-wide state (whose lock a forked child could find locked, if another thread
+//! was compiling).
 
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +18,7 @@ struct Entry {
     len: u64,
 }
 
-/// The head of the list, and what changed in it.
+/// The head of the list, and the last change.
 #[repr(C)]
 #[doc(hidden)]
 pub struct Descriptor {
@@ -40,19 +41,20 @@ pub static mut __jit_debug_descriptor: Descriptor = Descriptor {
     first: ptr::null_mut(),
 };
 
-/// Where debuggers set a breakpoint.
+/// The function at which debuggers set a breakpoint.
 #[unsafe(no_mangle)]
 #[inline(never)]
 #[doc(hidden)]
 pub extern "C" fn __jit_debug_register_code() {
-    // Something that the optimiser may not drop.
+    // Keeps the optimiser from removing the function.
     std::hint::black_box(&raw const __jit_debug_descriptor);
 }
 
 /// Guards the descriptor and the list.
 static LOCK: Mutex<()> = Mutex::new(());
 
-/// A name that debuggers know until this is dropped: of a unit, if [asked for](super::Config::debugger), or of whatever a host names itself.
+/// A name that debuggers know until this is dropped: that of a unit, if
+/// [enabled](super::Config::debugger), or one that a host registers itself.
 #[derive(Debug)]
 pub struct Registration {
     entry: *mut Entry,
@@ -60,11 +62,12 @@ pub struct Registration {
     _file: Vec<u8>,
 }
 
-// SAFETY: the entry belongs to this registration alone but for the list's links, which only change under `LOCK`.
+// SAFETY: only this registration uses the entry, except for the list's links, which only change
+// under `LOCK`.
 unsafe impl Send for Registration {}
 
 impl Registration {
-    /// Tell the debugger the name of code.
+    /// Registers the name of code with the debugger.
     pub fn new(address: usize, len: usize, name: &str) -> Registration {
         let file = object_file(address, len, name);
         let (next, prev) = (ptr::null_mut(), ptr::null_mut());
@@ -75,8 +78,8 @@ impl Registration {
             len: file.len() as u64,
         }));
         let _lock = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the descriptor and all entries in its list are used under the lock only, and each entry lives until
-        // its registration takes it out of the list.
+        // SAFETY: the descriptor and all entries in its list are used under the lock only, and each
+        // entry lives until its registration takes it out of the list.
         unsafe {
             let first = __jit_debug_descriptor.first;
             (*entry).next = first;
@@ -113,7 +116,7 @@ impl Drop for Registration {
 /// # Safety
 /// The lock is held.
 unsafe fn notify(action: u32, entry: *mut Entry) {
-    // SAFETY: the lock is held, so nobody else uses the descriptor.
+    // SAFETY: the lock is held, so no other thread uses the descriptor.
     unsafe {
         __jit_debug_descriptor.action = action;
         __jit_debug_descriptor.relevant = entry;
@@ -155,7 +158,8 @@ fn object_file(address: usize, len: usize, name: &str) -> Vec<u8> {
     let text = symbols + 2 * SYMBOL;
 
     let mut file = Vec::new();
-    // ELF, 64 bits, little endian, version 1; relocatable, so that addresses are those of the sections.
+    // ELF, 64 bits, little endian, version 1; relocatable, so that addresses are those of the
+    // sections.
     file.extend(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
     file.extend([1u16, machine].iter().flat_map(|n| n.to_le_bytes()));
     file.extend(1u32.to_le_bytes());

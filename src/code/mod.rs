@@ -1,25 +1,30 @@
-//! Code memory: the pages machine code lives in, and the maps of its frames.
+//! Code memory: the pages of machine code, and the maps of its frames.
 //!
 //! # Terms
-//! An **arena** is one reservation of address space; a **run** is adjacent pages of it; a **unit** is what one
-//! compile publishes, and owns one run (several if the linker asks more than once).
+//! An **arena** is one reservation of address space; a **run** is a number of adjacent pages of it;
+//! a **unit** is the result of one compile, and owns one run (several if the linker allocates more
+//! than once).
 //!
 //! # The life of a page
 //! ```text
-//! reserved (no access)  --allocate-->  writable  --seal-->  executable  --unit dropped-->  reserved (no access)
+//! reserved (no access)  --allocate-->  writable  --seal-->  executable
+//!                                                               |
+//!                       reserved (no access)  <--unit dropped---+
 //! ```
-//! A page is never writable and executable at once, and an executable page is never opened again while its unit
-//! lives: another thread may be running on it. So a run belongs to one unit alone, and half a page is lost a unit.
+//! A page is never writable and executable at once, and an executable page is never made writable
+//! again while its unit lives: another thread may be executing it. So a run belongs to one unit
+//! alone, and each unit wastes half a page on the average.
 //!
 //! # Fork
-//! The reservation is private and anonymous. After `fork` parent and child each have their own copy of every page
-//! (copied on write), so neither sees what the other writes, protects or frees, and code that was published before
-//! runs in both. What `fork` does not copy well is a lock that another thread held at that moment, so a child calls
-//! [`CodeMemory::after_fork_in_child`]: it starts a new arena and leaves the old one alone, which is kept as long as
-//! units in it are.
+//! The reservation is private and anonymous. After `fork`, parent and child each have their own
+//! copy of every page (copied on write). So neither sees the other's writes, protections or frees,
+//! and code that was published before runs in both. A lock that another thread held at the `fork`
+//! stays locked in the child. So a child calls [`CodeMemory::after_fork_in_child`], which starts a
+//! new arena and never touches the old one; the old one is kept as long as units in it are.
 //!
 //! # Invariants
-//! - Nothing here knows what the bytes are; a full arena, or a refused system call, is a [`CodeMemoryError`].
+//! - Nothing here interprets the bytes; a full arena, or a failed system call, is a
+//!   [`CodeMemoryError`].
 //! - Locks are held for bookkeeping only, never across a system call that touches pages.
 
 mod arena;
@@ -38,7 +43,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// How code memory is set up.
+/// The configuration of code memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
     limit: usize,
@@ -57,18 +62,19 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The default: 64 MiB, names for nobody.
+    /// The default: 64 MiB, no names for tools.
     pub fn new() -> Config {
         Config::default()
     }
 
-    /// Bytes that may be in use at most; rounded up to whole pages and reserved at once as address space.
+    /// Sets the most bytes in use. Rounded up to whole pages and reserved at once as address space.
     pub fn limit(mut self, bytes: usize) -> Config {
         self.limit = bytes;
         self
     }
 
-    /// Write names and addresses of all code to `/tmp/perf-PID.map`, where Linux `perf` looks for them.
+    /// Write names and addresses of all code to `/tmp/perf-PID.map`, where Linux `perf` looks for
+    /// them.
     pub fn perf_map(mut self, on: bool) -> Config {
         self.perf_map = on;
         self
@@ -81,7 +87,7 @@ impl Config {
     }
 }
 
-/// Why code memory could not be had.
+/// The reason why code memory is not available.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CodeMemoryError {
     /// The address space could not be reserved.
@@ -89,9 +95,9 @@ pub enum CodeMemoryError {
         "cannot reserve {bytes} bytes of address space for machine code ({reason}); ask for a smaller limit"
     )]
     Reserve {
-        /// Bytes asked for.
+        /// The requested bytes.
         bytes: usize,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
     /// No run of free pages is long enough.
@@ -99,7 +105,7 @@ pub enum CodeMemoryError {
         "code memory is full: {requested} bytes wanted, {used} of {limit} in use; raise the limit or drop units"
     )]
     Full {
-        /// Bytes wanted, in whole pages.
+        /// The wanted bytes, in whole pages.
         requested: usize,
         /// Bytes in use.
         used: usize,
@@ -111,17 +117,17 @@ pub enum CodeMemoryError {
     Protect {
         /// Bytes of the run.
         bytes: usize,
-        /// What they were to become.
+        /// The wanted protection.
         wanted: &'static str,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
-    /// Something other than code was to be placed here.
+    /// The linker tried to place data here.
     #[error("code memory holds no {0} data")]
     Data(&'static str),
 }
 
-/// Code memory, shared by whoever holds a clone.
+/// Code memory, shared by all clones.
 #[derive(Clone)]
 pub struct CodeMemory {
     inner: Arc<Inner>,
@@ -129,16 +135,16 @@ pub struct CodeMemory {
 
 struct Inner {
     config: Config,
-    /// From `Arc::into_raw`. Each arena owns the one before it, so every arena this ever pointed to lives as long as
-    /// `Inner` does.
+    /// From `Arc::into_raw`. Each arena owns the one before it, so every arena to which this ever
+    /// pointed lives as long as `Inner` does.
     current: AtomicPtr<Arena>,
 }
 
 impl CodeMemory {
-    /// Reserve code memory.
+    /// Reserves code memory.
     ///
     /// # Errors
-    /// [`CodeMemoryError::Reserve`] if the system does not give the address space.
+    /// [`CodeMemoryError::Reserve`] if the system refuses the address space.
     pub fn new(config: Config) -> Result<CodeMemory, CodeMemoryError> {
         let arena = Arena::new(config, None);
         arena.reserve()?;
@@ -148,17 +154,19 @@ impl CodeMemory {
         })
     }
 
-    /// Start afresh in a child process, which must call this before it compiles or drops a unit.
+    /// Starts a new arena in a child process, which must call this before it compiles or drops a
+    /// unit.
     ///
-    /// Code published before the fork stays where it is and runs; its pages are not given back in the child. The new
-    /// arena is reserved when something is compiled, so a child that never compiles pays nothing.
+    /// Code published before the fork stays in place and runs; its pages are not freed in the
+    /// child. The new arena is reserved when something is compiled, so a child that never compiles
+    /// pays nothing.
     pub fn after_fork_in_child(&self) {
         let previous = self.arena();
         previous.abandon();
         let old = Arc::as_ptr(&previous).cast_mut();
         let arena =
             Arc::into_raw(Arc::new(Arena::new(self.inner.config, Some(previous)))).cast_mut();
-        // Only one of several callers can win: the others' arenas are not needed.
+        // Only one of several callers succeeds; the arenas of the others are not needed.
         let unused = match self.inner.current.compare_exchange(
             old,
             arena,
@@ -168,8 +176,8 @@ impl CodeMemory {
             Ok(old) => old,
             Err(_) => arena,
         };
-        // SAFETY: both pointers came from `Arc::into_raw`, and `current` holds the other one. Whoever still reads
-        // through `old` is safe, because the new arena owns it.
+        // SAFETY: both pointers came from `Arc::into_raw`, and `current` holds the other one. A
+        // thread that still reads through `old` is safe, because the new arena owns it.
         drop(unsafe { Arc::from_raw(unused) });
     }
 
@@ -178,7 +186,7 @@ impl CodeMemory {
         self.arena().used()
     }
 
-    /// Bytes that may be in use at most.
+    /// The most bytes that may be in use.
     pub fn limit(&self) -> usize {
         self.arena().limit()
     }
@@ -188,20 +196,21 @@ impl CodeMemory {
         self.arena().lookup(address)
     }
 
-    /// What is known of an address that a native call returns to.
+    /// The map for an address to which a native call returns.
     fn site(&self, address: usize) -> frames::Site {
         self.arena().site(address)
     }
 
-    /// The pages of a new unit: a provider for the linker, and the handle that keeps what it allocates.
+    /// The pages of a new unit: a provider for the linker, and the handle that keeps what it
+    /// allocates.
     pub fn unit(&self) -> (Provider, UnitPages) {
         provider::unit(self.arena())
     }
 
     fn arena(&self) -> Arc<Arena> {
         let current = self.inner.current.load(Ordering::Acquire);
-        // SAFETY: the pointer came from `Arc::into_raw`, and the arena lives as long as `Inner` (see there), so its
-        // count is at least one here.
+        // SAFETY: the pointer came from `Arc::into_raw`, and the arena lives as long as `Inner`
+        // (see there), so its count is at least one here.
         unsafe {
             Arc::increment_strong_count(current);
             Arc::from_raw(current)

@@ -1,4 +1,4 @@
-//! The pages of one unit, and what the linker sees of them.
+//! The pages of one unit, and the linker's interface to them.
 
 use super::arena::{Arena, Placed};
 use super::{CodeMemoryError, FrameMap};
@@ -8,13 +8,13 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the linker allocates from while it places one unit.
+/// The allocator that the linker uses while it places one unit.
 pub struct Provider {
     pages: Arc<Pages>,
 }
 
-/// Keeps the pages of one unit; dropping it gives them back, so it must not be dropped while its code runs or may be
-/// called.
+/// Keeps the pages of one unit. Dropping it frees them, so it must not be dropped while its code
+/// runs or may be called.
 pub struct UnitPages {
     pages: Arc<Pages>,
 }
@@ -44,13 +44,13 @@ impl UnitPages {
         self.pages.arena.name(address.addr(), len, name);
     }
 
-    /// Keep the maps of frames of code that has been [named](UnitPages::name), each with the offset in it that the call
-    /// returns to, for [`super::NativeStack::visit`].
+    /// Keep the maps of frames of code that has been [named](UnitPages::name), each with the offset
+    /// in it that the call returns to, for [`super::NativeStack::visit`].
     pub fn map_frames(&self, code: *const u8, maps: impl IntoIterator<Item = (usize, FrameMap)>) {
         self.pages.arena.map_frames(code.addr(), maps);
     }
 
-    /// Whether a near call from any code of the unit comes to an address.
+    /// Returns true if a near call from any code of the unit reaches an address.
     pub fn reaches(&self, address: usize) -> bool {
         self.pages.arena.reaches(address)
     }
@@ -90,7 +90,7 @@ impl JITMemoryProvider for Provider {
     }
 
     unsafe fn free_memory(&mut self) {
-        // The handle frees, when it is dropped.
+        // `UnitPages` frees them when it is dropped.
     }
 
     fn finalize(&mut self, _branch_protection: BranchProtection) -> ModuleResult<()> {

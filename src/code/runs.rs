@@ -1,4 +1,5 @@
-//! Free runs of pages: first fit by address, neighbours joined. Apart because it is pure bookkeeping.
+//! Free runs of pages: first fit by address, neighbours merged. It is a module of its own because
+//! it is pure bookkeeping.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +8,25 @@ use std::collections::BTreeMap;
 pub(super) struct Run {
     /// The first page.
     pub(super) start: usize,
-    /// How many.
+    /// The number of pages.
     pub(super) pages: usize,
 }
 
-/// The free pages of an arena, as the longest runs that do not touch.
+/// The free pages of an arena, as maximal runs.
 #[derive(Debug)]
 pub(super) struct FreeRuns {
     by_start: BTreeMap<usize, usize>,
 }
 
 impl FreeRuns {
-    /// All of `pages` pages are free.
+    /// `pages` free pages.
     pub(super) fn all(pages: usize) -> FreeRuns {
         FreeRuns {
             by_start: BTreeMap::from([(0, pages)]),
         }
     }
 
-    /// Take a run from the first place where it fits: the arena stays dense at its start.
+    /// Takes the first run that fits, so that the arena stays dense at its start.
     pub(super) fn take(&mut self, pages: usize) -> Option<Run> {
         let (&start, &free) = self.by_start.iter().find(|&(_, &free)| free >= pages)?;
         self.by_start.remove(&start);
@@ -35,7 +36,7 @@ impl FreeRuns {
         Some(Run { start, pages })
     }
 
-    /// Give a run back, joining it with its free neighbours.
+    /// Frees a run, and merges it with its free neighbours.
     pub(super) fn give(&mut self, run: Run) {
         let Run {
             mut start,

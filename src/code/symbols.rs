@@ -1,4 +1,5 @@
-//! Names of machine code and maps of its frames: the table behind `lookup` and `site`, and the file that Linux `perf` reads.
+//! Names of machine code and maps of its frames: the table behind `lookup` and `site`, and the file
+//! that Linux `perf` reads.
 
 use super::frames::{FrameMap, Site};
 use super::gdb::Registration;
@@ -24,7 +25,7 @@ struct Symbol {
 }
 
 impl Symbols {
-    /// Name code; `debugger`: also for an attached debugger.
+    /// Names code; `debugger`: also for an attached debugger.
     pub(super) fn insert(&mut self, start: usize, len: usize, name: &str, debugger: bool) {
         let registration = debugger.then(|| Registration::new(start, len, name));
         self.by_start.insert(
@@ -38,7 +39,7 @@ impl Symbols {
         );
     }
 
-    /// Forget what lies in a range.
+    /// Removes the names in a range.
     pub(super) fn remove(&mut self, start: usize, len: usize) {
         let inside: Vec<usize> = self
             .by_start
@@ -50,7 +51,7 @@ impl Symbols {
         }
     }
 
-    /// Keep maps of frames of the code that begins at `start`, by offset.
+    /// Keeps frame maps for the code that begins at `start`, by offset.
     pub(super) fn map_frames(
         &mut self,
         start: usize,
@@ -67,7 +68,7 @@ impl Symbols {
         self.symbol(address).map(|(_, symbol)| symbol.name.clone())
     }
 
-    /// What is known of a return address.
+    /// The map for a return address.
     pub(super) fn site(&self, address: usize) -> Site {
         let Some((start, symbol)) = self.symbol(address) else {
             return Site::Foreign;
@@ -85,11 +86,12 @@ impl Symbols {
     }
 }
 
-/// `/tmp/perf-PID.map`: one line `start size name` for each unit, for `perf report`. Lines of freed code stay; perf
-/// takes the newest of overlapping ones.
+/// `/tmp/perf-PID.map`: one line `start size name` for each unit, for `perf report`. Lines of freed
+/// code stay; perf takes the newest of overlapping ones.
 #[derive(Debug)]
 pub(super) struct PerfMap {
-    /// Opened at the first line, so that a forked child that compiles nothing leaves no file. `None` inside: could not be opened.
+    /// Opened at the first line, so that a forked child that compiles nothing leaves no file.
+    /// `None` inside: could not be opened.
     file: Mutex<Option<Option<File>>>,
 }
 
@@ -100,7 +102,7 @@ impl PerfMap {
         }
     }
 
-    /// Add a line. A file that cannot be written costs the names, nothing else.
+    /// Adds a line. If the file cannot be written, only the names are lost.
     pub(super) fn append(&self, start: usize, len: usize, name: &str) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let file = file.get_or_insert_with(|| {

@@ -16,7 +16,7 @@ fn code(provider: &mut Provider, bytes: usize) -> io::Result<*mut u8> {
     provider.allocate(bytes, 16, JITMemoryKind::Executable)
 }
 
-/// The typed error that went through the linker's interface.
+/// The typed error inside the linker's error.
 fn typed(error: &io::Error) -> &CodeMemoryError {
     error
         .get_ref()

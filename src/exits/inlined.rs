@@ -1,25 +1,29 @@
-//! Frames that compiled code never made: those of calls whose callee's code stands in the caller's.
+//! Inlined frames: those of calls whose callee was inlined, so that compiled code creates no frame.
 //!
-//! Only an exit makes them. A record describes the frame that its unit was entered for, which is there, and behind it the
-//! frames that the program would have within that one, the outermost first. All but the innermost wait at a call for the
-//! next one's result; the innermost goes on as the record's kind says.
+//! Only an exit creates them. A record describes the frame of the unit, which exists, and after it
+//! the inlined frames, the outermost first. Each but the innermost waits at a call for the next
+//! one's result; the innermost continues as the record's kind says. For example, for an exit in `g`
+//! that was inlined into `f`, the record describes `f`'s frame, waiting at the call of `g`, and one
+//! inlined frame for `g`.
 
 use super::Source;
 use crate::bytecode::{Awaited, Pc};
 use std::fmt;
 
-/// A frame to be made.
+/// A frame that the exit creates.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InlinedFrame {
-    /// Whose it is: the number in the unit's table of inlined codes.
+    /// Its code: the number in the unit's table of inlined code objects.
     pub code: u32,
-    /// The instruction at which it goes on, or the call at which it waits.
+    /// The instruction at which it continues, or the call at which it waits.
     pub pc: Pc,
-    /// What the frame before it waits for.
+    /// The use that the frame before it makes of its result.
     pub awaited: Awaited,
-    /// One source for each local. There is no slot that could hold a value already, so none is [`Source::Keep`].
+    /// One source for each local. An inlined frame has no slots yet that could hold a value, so
+    /// none is [`Source::Keep`].
     pub locals: Vec<Source>,
-    /// The operand stack from the bottom; where the frame waits, without what the call consumes ([`Awaited`]).
+    /// The operand stack from the bottom. For a waiting frame, without the operands that the call
+    /// consumes ([`Awaited`]).
     pub stack: Vec<Source>,
 }
 

@@ -1,4 +1,4 @@
-//! What a frame holds where compiled code left it, as values: the exit buffer read by its record.
+//! The values of a frame after a side exit: the exit buffer, decoded by its record.
 
 use super::{ExitRecord, Source, VirtualKind};
 use crate::bytecode::{Awaited, Pc};
@@ -13,80 +13,86 @@ pub enum Live {
     Owned(u64),
     /// The host's word for an object; the frame takes a new reference.
     Borrowed(u64),
-    /// An int that was not boxed.
+    /// A raw int.
     Int(i64),
-    /// A float that was not boxed.
+    /// A raw float.
     Float(f64),
-    /// A truth value that was not boxed.
+    /// A raw truth value.
     Bool(bool),
-    /// An object that was not made: its place in [`LiveFrame::virtuals`]. It is one object however often it is named,
-    /// and whoever names it takes a reference of its own.
+    /// A virtual object: its index in [`LiveFrame::virtuals`]. All places with the same index refer
+    /// to one object, and each takes a reference of its own.
     Virtual(u32),
 }
 
-/// An object that was not made, and what is in it. It takes over what its fields own.
+/// A virtual object, which the host materialises. It takes over the references of its owned fields.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LiveObject {
     /// Its class.
     pub kind: VirtualKind,
-    /// What it holds. A virtual object among them stands before this one.
+    /// Its fields. A virtual object among them precedes this one.
     pub fields: Vec<Live>,
-    /// What is meant instead: the object is not to be made, and what its fields own is to be let go.
+    /// The value to use instead. If there is one, the host does not materialise the object, and
+    /// releases the owned fields.
     pub instead: Option<Live>,
 }
 
-/// A frame within the unit's, which is to be made. See [`super::InlinedFrame`].
+/// A frame inside the unit's, which the host creates. See [`super::InlinedFrame`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct LiveInlined {
-    /// Whose it is: the number in the unit's table of inlined codes.
+    /// Its code: the number in the unit's table of inlined code objects.
     pub code: u32,
-    /// The instruction at which it goes on, or the call at which it waits.
+    /// The instruction at which it continues, or the call at which it waits.
     pub pc: Pc,
-    /// What the frame before it waits for.
+    /// The use that the frame before it makes of its result.
     pub awaited: Awaited,
     /// Every local.
     pub locals: Vec<Live>,
-    /// The operand stack from the bottom; where the frame waits, without what the call consumes.
+    /// The operand stack from the bottom. For a waiting frame, without the operands that the call
+    /// consumes.
     pub stack: Vec<Live>,
 }
 
-/// A frame as an exit left it.
+/// A frame at a side exit.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LiveFrame {
     /// The first word of the context: the thread.
     pub thread: u64,
     /// The second word of the context: the frame (in a closed unit, the function).
     pub frame: u64,
-    /// The objects to be made, those first that are in others.
+    /// The objects to materialise, inner ones first.
     pub virtuals: Vec<LiveObject>,
-    /// The locals whose slot does not hold their value already.
+    /// The locals whose slot does not already hold their value.
     pub locals: Vec<(u32, Live)>,
     /// The operand stack from the bottom.
     pub stack: Vec<Live>,
-    /// Names of the namespace that are to be written: index in the code's names, and value.
+    /// Names of the namespace to write: index in the code's names, and value.
     pub names: Vec<(u32, Live)>,
-    /// The frames within this one, outermost first: they are to be made, and the last one goes on.
+    /// The frames inside this one, outermost first. The host creates them and continues the last
+    /// one.
     pub inlined: Vec<LiveInlined>,
 }
 
 impl ExitRecord {
-    /// The exit buffer, and behind it the words of the frame that the record [names](ExitRecord::shown).
+    /// The words of the exit buffer, followed by the words of the frame that the record
+    /// [lists](ExitRecord::shown).
     ///
     /// # Safety
-    /// An exit with this record has filled `buffer`, whose second word is the address of the frame, and nothing has changed the two since.
+    /// An exit with this record has filled `buffer`, whose second word is the address of the frame,
+    /// and neither has changed since.
     pub unsafe fn all_words(&self, buffer: *const u64) -> SmallVec<[u64; 32]> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the buffer has the record's number of words.
         let passed = unsafe { std::slice::from_raw_parts(buffer, self.words as usize) };
         let mut words = SmallVec::from_slice(passed);
         let frame = std::ptr::with_exposed_provenance::<u8>(words[1] as usize);
-        // SAFETY: the code has stored these words.
+        // SAFETY: the compiled code has stored these words.
         let at = |offset: &u32| unsafe { frame.add(*offset as usize).cast::<u64>().read() };
         words.extend(self.shown.iter().map(at));
         words
     }
 
-    /// What the frame holds, its words being [these](ExitRecord::all_words); none if they are fewer than the record says, or if the
-    /// record names what is not there (see [`ExitRecord::verify`]).
+    /// The frame's values, decoded from [these words](ExitRecord::all_words). None if there are
+    /// fewer words than the record needs, or if the record is malformed (see
+    /// [`ExitRecord::verify`]).
     pub fn read(&self, words: &[u64]) -> Option<LiveFrame> {
         self.verify().ok()?;
         let words = words.get(..self.words as usize + self.shown.len())?;

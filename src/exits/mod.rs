@@ -1,9 +1,10 @@
-//! Exit records: what the host needs to go on where compiled code leaves.
+//! Exit records: the data with which the host continues after a side exit.
 //!
-//! An exit is taken when a guard fails (the instruction is executed again by the host's interpreter), when a helper
-//! raised (the exception is pending), or when the unit must give way (tracing, invalidation). The record is data: it
-//! names, for each local and stack entry of the frame, where its value is. Compiled code only stores the values that
-//! the record lists, in order, into the exit buffer.
+//! An exit is taken when a guard fails (the host's interpreter executes the instruction again),
+//! when a helper raised (the exception is pending), or when the unit must stop (tracing,
+//! invalidation). The record is data: for each local and stack entry of the frame it lists the
+//! place of the value. Compiled code only stores the values that the record lists, in order, into
+//! the exit buffer.
 
 mod inlined;
 mod live;
@@ -28,39 +29,41 @@ use std::fmt;
 pub struct ExitId(u32);
 entity_impl!(ExitId, "exit");
 
-/// The status of a raw call that gave a value.
+/// The status of a raw call that returned a value.
 pub const VALUE: i64 = 0;
-/// The status of a raw call that was left: what its frames would hold is recorded.
+/// The status of a raw call that deoptimised: the contents of its frames are recorded.
 pub const EXITING: i64 = 1;
-/// The status of a raw call that was not begun (something is pending, the stack is low, the unit is gone): the caller
-/// must make it in another way.
+/// The status of a raw call that did not start (work is pending, the stack is low, or the unit was
+/// freed). The caller must make the call in another way.
 pub const NOT_ENTERED: i64 = 2;
 
-/// How the host goes on.
+/// The way in which the host continues.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ExitKind {
     /// Execute the instruction at `pc` (again), with the stack as recorded.
     Resume,
-    /// An exception is pending, raised by the instruction at `pc`; the recorded stack is what it had not consumed.
+    /// An exception is pending, raised by the instruction at `pc`. The recorded stack is without
+    /// the operands that it consumed.
     Raise,
-    /// The instruction at `pc` calls a function whose own exit was recorded before: its result, or its exception, comes
-    /// later. The recorded stack is without what the call consumes.
+    /// The instruction at `pc` calls a function whose own exit was recorded before; its result or
+    /// exception comes later. The recorded stack is without the operands that the call consumes.
     Await,
-    /// What is pending may have been done by the instruction at `pc`: as `Raise` if there is an exception, else as `Resume`.
+    /// The instruction at `pc` may have run the pending work: continue as `Raise` if there is an
+    /// exception, otherwise as `Resume`.
     Pending,
-    /// The same as `Raise`, and the exception needs no more to its traceback: it was raised before. The frame's position
-    /// is left as it is.
+    /// Like `Raise`, but the exception was raised before, and its traceback needs no new entry. The
+    /// frame's position is left as it is.
     Reraise,
 }
 
 impl ExitKind {
-    /// Whether an exception is pending for sure.
+    /// Returns true if an exception is certainly pending.
     pub fn raises(self) -> bool {
         matches!(self, ExitKind::Raise | ExitKind::Reraise)
     }
 }
 
-/// Where a value is, and what it is.
+/// The place and the form of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
     /// The slot already holds it (a local whose object lives in the frame).
@@ -71,28 +74,30 @@ pub enum Source {
     Owned(u32),
     /// An object in the exit buffer; the frame takes a new reference.
     Borrowed(u32),
-    /// A signed 64-bit integer in the exit buffer, to be boxed.
+    /// A signed 64-bit integer in the exit buffer, which the host boxes.
     Int(u32),
-    /// A signed 64-bit integer in the exit buffer and a number to add to it, with wrapping, to be boxed.
+    /// The wrapping sum of a signed 64-bit integer in the exit buffer and a constant, which the
+    /// host boxes.
     IntPlus(u32, i32),
-    /// An integer that is the same whenever the exit is taken, to be boxed.
+    /// A constant integer, which the host boxes.
     ConstInt(i64),
-    /// An object likewise, by the host's word for it; the frame takes a new reference.
+    /// A constant object, by the host's word for it; the frame takes a new reference.
     Const(u64),
-    /// A double in the exit buffer, to be boxed.
+    /// A double in the exit buffer, which the host boxes.
     Float(u32),
-    /// 0 or 1 in the exit buffer, to be boxed as a truth value.
+    /// 0 or 1 in the exit buffer, which the host boxes as a truth value.
     Bool(u32),
     /// An integer as above if the second word is 1; no value (an unbound local) if it is 0.
     IntIf(u32, u32),
     /// A double as above if the second word is 1; no value if it is 0.
     FloatIf(u32, u32),
-    /// An object of the record's [`ExitRecord::virtuals`]; whoever names it takes a reference of its own.
+    /// An object of the record's [`ExitRecord::virtuals`]; each place that refers to it takes a
+    /// reference of its own.
     Virtual(u32),
 }
 
 impl Source {
-    /// The place in the exit buffer, if there is one.
+    /// The index in the exit buffer, if there is one.
     pub fn slot(self) -> Option<u32> {
         match self {
             Source::Keep
@@ -111,7 +116,7 @@ impl Source {
         }
     }
 
-    /// The same with other numbers of words.
+    /// The same source with other indexes in the exit buffer.
     pub(crate) fn with_words(self, number: impl Fn(u32) -> u32) -> Source {
         match self {
             Source::Keep
@@ -130,7 +135,7 @@ impl Source {
         }
     }
 
-    /// The places in the exit buffer.
+    /// The indexes in the exit buffer.
     pub fn words(self) -> impl Iterator<Item = u32> {
         let flag = match self {
             Source::IntIf(_, flag) | Source::FloatIf(_, flag) => Some(flag),
@@ -160,7 +165,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// A name of the namespace to be written before the host goes on.
+/// A name of the namespace that is written before the host continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NameWrite {
     /// Index in the code's names.
@@ -172,26 +177,29 @@ pub struct NameWrite {
 /// One exit.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExitRecord {
-    /// How the host goes on, in the innermost frame.
+    /// The way in which the host continues, in the innermost frame.
     pub kind: ExitKind,
-    /// Why.
+    /// The reason of the exit.
     pub reason: Reason,
-    /// The instruction; if there are inlined frames, the call at which this frame waits for the next one's result.
+    /// The instruction. If there are inlined frames, the call at which this frame waits for the
+    /// next one's result.
     pub pc: Pc,
-    /// The objects that only this exit makes, those first that are in others.
+    /// The objects that only this exit materialises, inner ones first.
     pub virtuals: Vec<VirtualObject>,
     /// One source for each local that is not [`Source::Keep`]: (slot, source).
     pub locals: Vec<(u32, Source)>,
     /// Module-level names whose newest value is not yet in the namespace.
     pub names: Vec<NameWrite>,
-    /// The operand stack from the bottom; of a frame that waits, without what the call consumes.
+    /// The operand stack from the bottom. For a waiting frame, without the operands that the call
+    /// consumes.
     pub stack: Vec<Source>,
-    /// The frames within this one that compiled code never made, outermost first.
+    /// The inlined frames, outermost first.
     pub inlined: Vec<InlinedFrame>,
     /// Number of words in the exit buffer, the two of the context (thread, frame) first.
     pub words: u32,
-    /// Words of the frame's own, which sources number behind those of the buffer: their offsets in bytes from the frame. What compiled
-    /// code has stored there for whoever looks at the frame, it need not pass.
+    /// Offsets in bytes from the frame of words in the frame. Sources number them after the words
+    /// of the buffer. Compiled code stores raw locals there before calls, so that an inspection of
+    /// the frame finds them; an exit need not store them again.
     pub shown: Vec<u32>,
 }
 

@@ -1,15 +1,16 @@
-//! The exits of a unit as they are kept.
+//! The packed form in which a unit keeps its exits.
 //!
-//! A unit has hundreds of exits, few of which are ever taken, and a record in memory is a kilobyte of lists. So what a record says is kept
-//! as a string of bytes, a small part of that, until somebody asks for it: then it is read, and stays. (As compilers keep the maps of
-//! safepoints and the scopes of debugging information, LEB128 numbers in a row.)
+//! A unit has hundreds of exits, few of which are ever taken, and a decoded record takes a kilobyte
+//! of lists. So records are kept as a string of bytes, a small fraction of that, and decoded at
+//! their first use; the decoded record is kept. (Compilers keep safepoint maps and debug scopes in
+//! the same form, as a sequence of LEB128 numbers.)
 
 use super::{ExitKind, ExitRecord, InlinedFrame, NameWrite, Source, VirtualKind, VirtualObject};
 use crate::bytecode::{Awaited, Operation, Pc, Reason};
 use std::ops::Index;
 use std::sync::OnceLock;
 
-/// What is known of an exit without its record.
+/// The parts of an exit that are known without decoding its record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ExitHead {
     /// [`ExitRecord::kind`]
@@ -20,21 +21,21 @@ pub struct ExitHead {
     pub pc: Pc,
 }
 
-/// The exits of a unit, by number. Indexing gives a record, which is made where it is asked for first.
+/// The exits of a unit, by number. Indexing gives a record, which is decoded at its first use.
 #[derive(Default, Debug)]
 pub struct Exits {
     heads: Box<[ExitHead]>,
-    /// Where in `bytes` what a record says begins.
+    /// The start of each record in `bytes`.
     starts: Box<[u32]>,
     bytes: Box<[u8]>,
     made: Box<[OnceLock<Box<ExitRecord>>]>,
 }
 
 impl Exits {
-    /// Pack the records.
+    /// Packs the records.
     ///
     /// # Panics
-    /// If they come to four gigabytes, of which a unit's code has none.
+    /// If the bytes exceed four gigabytes, which a unit's exits never do.
     pub fn pack(records: &[ExitRecord]) -> Exits {
         let mut bytes = Vec::new();
         let mut starts = Vec::with_capacity(records.len());
@@ -61,22 +62,22 @@ impl Exits {
         }
     }
 
-    /// How many there are.
+    /// The number of exits.
     pub fn len(&self) -> usize {
         self.heads.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.heads.is_empty()
     }
 
-    /// What is known of them without their records, by number.
+    /// The parts of the exits that are known without decoding, by number.
     pub fn heads(&self) -> &[ExitHead] {
         &self.heads
     }
 
-    /// The records by number, each made for who asks alone.
+    /// The records by number, each decoded anew.
     pub fn records(&self) -> impl Iterator<Item = ExitRecord> + '_ {
         (0..self.len()).map(|number| self.unpack(number))
     }
@@ -109,7 +110,8 @@ impl Index<usize> for Exits {
     }
 }
 
-/// What is written as bytes, and read back from there: only what [`Exits::pack`] has written is ever read.
+/// A value that is written as bytes and read back; only bytes that [`Exits::pack`] wrote are ever
+/// read.
 trait Packed: Sized {
     fn pack(&self, to: &mut Vec<u8>);
 
@@ -150,7 +152,7 @@ impl Packed for u32 {
     }
 }
 
-/// The sign comes last, so that small numbers of both signs are short.
+/// Encoded with the sign in the lowest bit, so that small numbers of both signs are short.
 impl Packed for i64 {
     fn pack(&self, to: &mut Vec<u8>) {
         (self.cast_unsigned() << 1 ^ (self >> 63).cast_unsigned()).pack(to);

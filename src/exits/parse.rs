@@ -1,8 +1,12 @@
 //! Reads the text form of an exit record back.
 //!
 //! ```text
-//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" made "(" [ source { "," source } ] ")" [ "if" NUMBER "else" source ] } { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack" list { ", inlined" NUMBER "@" NUMBER awaited list list }
-//! made   := "tuple" | "range_iter" | "seq_iter" | "instance" NUMBER "[" [ NUMBER { "," NUMBER } ] "]"
+//! record := kind "@" NUMBER reason { ", virtual" NUMBER "=" object }
+//!           { ", local" NUMBER "=" source } { ", name" NUMBER "=" source } ", stack" list
+//!           { ", inlined" NUMBER "@" NUMBER awaited list list }
+//! object := made "(" [ source { "," source } ] ")" [ "if" NUMBER "else" source ]
+//! made   := "tuple" | "range_iter" | "seq_iter"
+//!         | "instance" NUMBER "[" [ NUMBER { "," NUMBER } ] "]"
 //! list   := "[" [ source { "," source } ] "]"
 //! kind   := "resume" | "raise" | "await" | "pending" | "reraise"
 //! awaited := [ "constructs" | OP NUMBER [ "swapped" ] [ "truth" ] ]
@@ -10,7 +14,8 @@
 //!         | ("int" | "float") NUMBER "if" NUMBER | "virtual" NUMBER
 //!         | "int" NUMBER "plus" INT | "const_int" INT | "const" NUMBER
 //! ```
-//! `reason` is the name of a [`Reason`]. Virtual objects are numbered from 0 in their order. The number of words is that of the last one that a source names.
+//! `reason` is the name of a [`Reason`]. Virtual objects are numbered from 0 in their order. The
+//! number of words is that of the last one that a source names.
 
 use super::{
     CONTEXT_WORDS, ExitKind, ExitRecord, InlinedFrame, NameWrite, Reason, Source, VirtualKind,
@@ -19,23 +24,23 @@ use super::{
 use crate::bytecode::{Awaited, Pc};
 use std::str::FromStr;
 
-/// A text that is no exit record, and where it stops being one.
+/// A syntax error in an exit record's text, with its place.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("column {column}: expected {expected}")]
 pub struct RecordError {
     /// The column, from 1, in characters.
     pub column: usize,
-    /// What is missing there.
+    /// The expected token.
     pub expected: &'static str,
 }
 
 type Parsed<T> = Result<T, RecordError>;
 
 impl ExitRecord {
-    /// Reads what printing a record gives.
+    /// Reads the text of a printed record.
     ///
     /// # Errors
-    /// A [`RecordError`] says where.
+    /// A [`RecordError`] with the place.
     pub fn parse(text: &str) -> Parsed<ExitRecord> {
         let mut reader = Reader { text, at: 0 };
         let start = reader.clone();
@@ -142,7 +147,7 @@ impl<'a> Reader<'a> {
         let length = rest
             .find(|c: char| !c.is_ascii_lowercase() && c != '_')
             .unwrap_or(rest.len());
-        // A word that is none stays where it is, so that the error is there.
+        // An unknown word is not consumed, so that the error is reported there.
         self.at += length;
         &rest[..length]
     }
@@ -172,7 +177,7 @@ impl<'a> Reader<'a> {
         self.made_of(|c| c == '-' || c.is_ascii_digit(), expected)
     }
 
-    /// A number of these characters, as many as there are.
+    /// A number that consists of these characters.
     fn made_of<N: FromStr>(
         &mut self,
         is_part: impl Fn(char) -> bool,
@@ -195,7 +200,8 @@ impl<'a> Reader<'a> {
         self.items("]", "`,` or `]`", Self::source)
     }
 
-    /// Items with commas between them, up to what closes them; `expected` is what may come after one.
+    /// Items separated by commas, up to the closing token; `expected` names the tokens that may
+    /// follow an item.
     fn items<T>(
         &mut self,
         close: &str,
@@ -218,7 +224,7 @@ impl<'a> Reader<'a> {
         Ok((index, self.source()?))
     }
 
-    /// `0 = tuple (owned 2, int 3)`, of which the number must be `number`.
+    /// `0 = tuple (owned 2, int 3)`, where the number must be `number`.
     fn virtual_object(&mut self, number: usize) -> Parsed<VirtualObject> {
         let start = self.clone();
         if self.number()? as usize != number {
@@ -362,7 +368,7 @@ mod tests {
         })
     }
 
-    /// A record of anything, with as many words as it names.
+    /// A random record, with as many words as it refers to.
     fn any_record() -> impl Strategy<Value = ExitRecord> {
         let kinds = vec![
             ExitKind::Resume,

@@ -1,8 +1,10 @@
-//! Virtual objects: what the program has made and compiled code never did, described by what is in it.
+//! Virtual objects: objects that the program created and compiled code did not allocate, described
+//! by their fields.
 //!
-//! Only an exit makes them. A record lists each once, so that an object that a frame names twice is made once; those that
-//! are part of another stand before it, so that there is no cycle and a host makes them in one sweep. (The idea is that of
-//! scalar replacement with frame states that name virtual objects, as in Graal and PyPy's resume data.)
+//! Only an exit materialises them. A record lists each once, so that an object to which a frame
+//! refers twice is materialised once. An object that is a field of another precedes it, so that
+//! there is no cycle and a host materialises them in one sweep. (This is scalar replacement with
+//! frame states that refer to virtual objects, as in Graal, and PyPy's resume data.)
 
 use super::{ExitRecord, Source};
 use std::fmt;
@@ -12,25 +14,26 @@ use std::fmt;
 pub enum VirtualKind {
     /// A tuple; the fields are its items.
     Tuple,
-    /// A cell; the field is what is in it, if anything is.
+    /// A cell; the field is its content, if any.
     Cell,
-    /// A method: the fields are the function and the object that it is bound to.
+    /// A method; the fields are the function and the object that it is bound to.
     Method,
-    /// An iterator of a range; the fields are the next value, where it ends, and the step.
+    /// A range iterator; the fields are the next value, the end, and the step.
     RangeIter,
-    /// An iterator of a list or tuple; the fields are that, and the offset of the next item.
+    /// An iterator of a list or tuple; the fields are the sequence and the offset of the next item.
     SeqIter,
-    /// An instance of a class of the program; the fields are its attributes, in the order in which they were first assigned.
+    /// An instance of a user class; the fields are its attributes, in the order in which they were
+    /// first assigned.
     Instance {
         /// The class, by the host's token.
         class: u64,
-        /// Where each attribute is, as the host says it.
+        /// The place of each attribute, in the host's encoding.
         places: Vec<u32>,
     },
 }
 
 impl VirtualKind {
-    /// The kinds that are no more than their names.
+    /// The kinds without parameters.
     pub const NAMED: [VirtualKind; 5] = [
         VirtualKind::Tuple,
         VirtualKind::Cell,
@@ -62,15 +65,15 @@ impl fmt::Display for VirtualKind {
     }
 }
 
-/// An object to be made if somebody asks for it. It takes over what its fields own.
+/// An object that an exit materialises. It takes over the references of its owned fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VirtualObject {
     /// Its class.
     pub kind: VirtualKind,
-    /// What it holds, each an object.
+    /// Its fields, each an object.
     pub fields: Vec<Source>,
-    /// A word of the exit buffer, and what is meant instead where that is 0: then the object is not made, and nobody has what its
-    /// fields own (a field may be null then).
+    /// A word of the exit buffer, and the value to use instead if that word is 0. In that case the
+    /// object is not materialised and its fields own nothing (they may be null).
     pub instead: Option<(u32, Source)>,
 }
 
@@ -85,10 +88,10 @@ impl fmt::Display for VirtualObject {
     }
 }
 
-/// What is wrong with an exit record.
+/// A fault in an exit record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RecordFault {
-    /// A source names a virtual object that the record does not list.
+    /// A source refers to a virtual object that the record does not list.
     #[error("there is no virtual object {0}")]
     NoSuchVirtual(u32),
     /// A field is the object itself, or one that is listed later.
@@ -98,7 +101,7 @@ pub enum RecordFault {
     Order {
         /// The object.
         object: u32,
-        /// What it names.
+        /// The virtual object in the field.
         field: u32,
     },
     /// A field is not an object.
@@ -109,7 +112,7 @@ pub enum RecordFault {
         /// The number of the field.
         field: u32,
     },
-    /// A local of an inlined frame is to be what its slot holds, and there is none.
+    /// A local of an inlined frame is `Keep`, but the frame has no slots.
     #[error("local {local} of inlined frame {frame} has no slot that could keep it")]
     Kept {
         /// The number of the frame.
@@ -117,7 +120,7 @@ pub enum RecordFault {
         /// The local.
         local: u32,
     },
-    /// A source names a word that the exit buffer does not have.
+    /// A source refers to a word that the exit buffer does not have.
     #[error("there is no word {0} in the exit buffer")]
     NoSuchWord(u32),
 }
@@ -137,7 +140,7 @@ impl ExitRecord {
             .chain(self.inlined.iter().flat_map(|frame| frame.sources()))
     }
 
-    /// Give the words that sources name other numbers.
+    /// Renumbers the words of the exit buffer in all sources.
     pub(crate) fn number_words(&mut self, number: impl Fn(u32) -> u32) {
         let fields = self.virtuals.iter_mut().flat_map(|object| {
             if let Some((flag, _)) = &mut object.instead {
@@ -156,7 +159,8 @@ impl ExitRecord {
         }
     }
 
-    /// Check that what sources name is there, and that virtual objects can be made in their order.
+    /// Checks that everything that sources refer to exists, and that virtual objects can be
+    /// materialised in order.
     ///
     /// # Errors
     /// The first [`RecordFault`].

@@ -1,4 +1,4 @@
-//! Facts and where they come from: sources, assumptions, effects, and the plans that a host answers questions with.
+//! Facts and their sources, assumptions, effects, and the plans with which a host answers queries.
 
 mod raw;
 mod snapshot;
@@ -16,7 +16,7 @@ pub use world::{
 use crate::types::{ClassHandle, ObjectHandle};
 use std::fmt;
 
-/// Why a fact holds. A hint is none of these: it says what to bet on.
+/// The reason why a fact holds. A hint is none of these: it only suggests a speculation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Source {
     /// It follows from the program.
@@ -37,7 +37,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// Something about the world that a unit relies on without checking; the host watches it.
+/// A fact about the program's state on which a unit relies without a check; the host watches it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Assumption {
     /// The class, and those it inherits from, keep their attributes.
@@ -51,8 +51,8 @@ pub enum Assumption {
     },
     /// A function keeps its code and its defaults.
     FunctionUnchanged(ObjectHandle),
-    /// Nobody finds objects that he was not given: neither those of a frame's locals while its unit goes on, nor any by asking which
-    /// objects there are.
+    /// No code finds objects that it was not given: neither those in the locals of a frame whose
+    /// unit is running, nor any through `gc.get_objects()`.
     ObjectsPrivate,
 }
 
@@ -66,18 +66,19 @@ impl Assumption {
     }
 }
 
-/// What an operation may do besides giving its result.
+/// The possible effects of an operation besides its result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Effects {
-    /// Reads memory that others may write.
+    /// Reads memory that other code may write.
     pub reads: bool,
-    /// Writes memory that others may read.
+    /// Writes memory that other code may read.
     pub writes: bool,
-    /// May run code of the program or the host's users (and so may do anything).
+    /// May run user code or the embedder's code (and so may have any effect).
     pub runs_host_code: bool,
     /// May raise an exception.
     pub raises: bool,
-    /// May drop the last reference to an object, or give memory back; where objects are traced, may run the collector.
+    /// May drop the last reference to an object, or free memory. If the host traces objects, may
+    /// run the collector.
     pub releases: bool,
 }
 
@@ -101,7 +102,7 @@ impl Effects {
         writes: true,
         ..Effects::NONE
     };
-    /// Anything.
+    /// All effects.
     pub const ANY: Effects = Effects {
         reads: true,
         writes: true,
@@ -110,8 +111,8 @@ impl Effects {
         releases: true,
     };
 
-    /// The first thing in words that this may do and `other` may not. Reads count only if `other` says that it does
-    /// nothing to memory at all, since what writes may read.
+    /// The first effect, in words, that this has and `other` lacks. A read counts only if `other`
+    /// has no effect on memory, since an operation that writes may also read.
     pub fn first_beyond(self, other: Effects) -> Option<&'static str> {
         let rows = [
             (self.writes, other.writes, "write memory"),

@@ -1,14 +1,14 @@
-//! Raw entries: calls of closed units, whose arguments and result travel in registers.
+//! Raw entries: calls of closed units, whose arguments and result are in registers.
 //!
-//! A **closed unit** runs no code of the program or the host's users, so nobody can look while it runs and it has no
-//! frame. It is called as `(thread, function, raw arguments...) -> (status, raw result)`. Where it must leave, it
-//! records what its frame would hold and returns the status *exiting*; each native caller records its own state in turn, until
-//! one that has a frame lets the host build the missing ones, outermost first, and run them to their ends, innermost
-//! first.
+//! A **closed unit** runs no user code and none of the embedder's, so no code can look at its
+//! frame, and it needs none. It is called as `(thread, function, raw arguments...) -> (status, raw
+//! result)`. If it must deoptimise, it records the contents of its frame and returns the status
+//! *exiting*. Each native caller in turn records its own state, until one that has a frame lets the
+//! host build the missing frames, outermost first, and run them to their ends, innermost first.
 
 use crate::types::Type;
 
-/// How a value travels in a register.
+/// The form of a value in a register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RawKind {
     /// An int as a 64-bit integer.
@@ -20,7 +20,7 @@ pub enum RawKind {
 }
 
 impl RawKind {
-    /// The kind in which objects of type `ty` travel, if they are of one such class.
+    /// The kind for objects of type `ty`, if they are all of one such class.
     pub fn of(ty: Type) -> Option<RawKind> {
         [RawKind::Bool, RawKind::Int, RawKind::Float]
             .into_iter()
@@ -46,7 +46,7 @@ impl RawKind {
     }
 }
 
-/// What a closed unit takes and gives.
+/// The parameters and the result of a closed unit.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RawSignature {
     /// Its parameters.
@@ -55,14 +55,14 @@ pub struct RawSignature {
     pub result: RawKind,
 }
 
-/// Where a function can be called raw.
+/// The raw entry of a function.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RawEntry {
-    /// Address of the cell with the address of the raw entry, or of code that gives
-    /// the status *not entered*.
+    /// The address of a cell that holds the address of the raw entry, or of code that returns the
+    /// status *not entered*.
     pub cell: u64,
-    /// Address of the cell with the function's entry for objects.
+    /// The address of the cell that holds the function's entry for objects.
     pub boxed_cell: u64,
-    /// What it takes and gives.
+    /// The parameters and the result.
     pub signature: RawSignature,
 }

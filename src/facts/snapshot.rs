@@ -1,5 +1,6 @@
-//! The answers of a [`World`] as data: what a compile was told, kept or written down, so that it can be told again
-//! without the host. What is not in it is not known.
+//! The answers of a [`World`] as data: the answers that a compile received, kept or written to a
+//! file, so that the compile can be repeated without the host. A query without an answer here has
+//! no answer.
 
 use super::{
     AccessKind, Assumption, AttrPlan, Callee, FieldAccess, Global, Inlinee, InstanceAccess,
@@ -9,36 +10,36 @@ use crate::types::{ConstValue, ObjectHandle, Type};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// A question about the program, with its answer.
+/// A query about the program, with its answer.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answer {
     /// The value of a global of a namespace.
     Global(u64, String, Global),
-    /// How a global of a namespace is loaded that is not relied on.
+    /// The load of a namespace's global whose value is not relied on.
     GlobalGet(u64, String, IntrinsicCall),
-    /// How an attribute of a receiver is loaded.
+    /// The load of an attribute of a receiver.
     LoadAttr(Type, String, AttrPlan),
-    /// How an attribute of `super` of a class is loaded for a receiver.
+    /// The load of an attribute of `super` of a class, for a receiver.
     LoadSuper(ObjectHandle, Type, String, AttrPlan),
-    /// How it is stored.
+    /// The store of an attribute of a receiver.
     StoreAttr(Type, String, StorePlan),
-    /// How the raw items of an object of a class lie.
+    /// The layout of the raw items of an object of a class.
     RawItems(Type, u64, RawItems),
-    /// That a check reads nothing of its object.
+    /// A check reads nothing of its object.
     OfClass(IntrinsicId),
-    /// The check that takes the place of two.
+    /// The check that replaces two.
     Both(IntrinsicCall, IntrinsicCall, IntrinsicCall),
-    /// What an intrinsic does with an instance that nobody else has seen.
+    /// The effect of an intrinsic on an instance that only compiled code has seen.
     Instance(Type, IntrinsicCall, InstanceAccess),
-    /// How what a store does is done to an instance that has attributes at these places so far.
+    /// The replacement of a store to an instance that so far has attributes at these places.
     FirstStore(Type, IntrinsicCall, Vec<u32>, IntrinsicCall),
-    /// What an intrinsic reads or writes of an object.
+    /// The word of an object that an intrinsic reads or writes.
     Field(IntrinsicCall, FieldAccess),
-    /// What an operator does for operands.
+    /// The implementation of an operator for operands.
     Operator(Operator, Vec<Type>, OperatorPlan),
-    /// What a call does.
+    /// The effect of a call.
     Callee(ObjectHandle, Callee),
-    /// How a function of the host's is called with so many arguments.
+    /// The call of a host function with this number of arguments.
     NativeCall(ObjectHandle, u32, NativeCall),
     /// The code of a function.
     Inlinee(ObjectHandle, Inlinee),
@@ -48,36 +49,36 @@ pub enum Answer {
     Value(ObjectHandle, ConstValue),
 }
 
-/// What an answer answers.
+/// A query, as the key of its answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Question {
-    /// [`World::global`]: of a namespace, a name.
+    /// [`World::global`]: namespace, name.
     Global(u64, String),
-    /// [`World::global_get`]: of a namespace, a name.
+    /// [`World::global_get`]: namespace, name.
     GlobalGet(u64, String),
-    /// [`World::load_attr`]: of a receiver, a name.
+    /// [`World::load_attr`]: receiver, name.
     LoadAttr(Type, String),
-    /// [`World::load_super`]: of a class and a receiver, a name.
+    /// [`World::load_super`]: class, receiver, name.
     LoadSuper(ObjectHandle, Type, String),
-    /// [`World::store_attr`]: of a receiver, a name.
+    /// [`World::store_attr`]: receiver, name.
     StoreAttr(Type, String),
-    /// [`World::raw_items`]: of a receiver, a way.
+    /// [`World::raw_items`]: receiver, layout.
     RawItems(Type, u64),
     /// [`World::is_of_class`]
     OfClass(IntrinsicId),
     /// [`World::check_of_both`]
     Both(IntrinsicCall, IntrinsicCall),
-    /// [`World::instance_access`]: of a type, by an intrinsic.
+    /// [`World::instance_access`]: type, intrinsic.
     Instance(Type, IntrinsicCall),
-    /// [`World::first_store`]: of a type, by an intrinsic, after those at these places.
+    /// [`World::first_store`]: type, intrinsic, places that are filled.
     FirstStore(Type, IntrinsicCall, Vec<u32>),
-    /// [`World::field_access`]: by an intrinsic.
+    /// [`World::field_access`]: intrinsic.
     Field(IntrinsicCall),
-    /// [`World::operator`]: of operands.
+    /// [`World::operator`]: operator, operands.
     Operator(Operator, Vec<Type>),
     /// [`World::callee`]
     Callee(ObjectHandle),
-    /// [`World::native_call`]: with so many arguments.
+    /// [`World::native_call`]: callee, number of arguments.
     NativeCall(ObjectHandle, u32),
     /// [`World::inlinee`]
     Inlinee(ObjectHandle),
@@ -88,7 +89,7 @@ pub enum Question {
 }
 
 impl Question {
-    /// What a world says; nothing if it does not know.
+    /// The answer of a `World`. None if it has none.
     pub fn ask(&self, world: &dyn World) -> Option<Answer> {
         let recorder = Recorder::new(world);
         match self {
@@ -125,7 +126,7 @@ impl Question {
         recorder.seen.into_inner().answers.pop()
     }
 
-    /// The types that it is about.
+    /// The types in the query.
     pub fn subjects(&self) -> Vec<Type> {
         match self {
             Question::Global(..)
@@ -148,7 +149,7 @@ impl Question {
         }
     }
 
-    /// The object that it is about.
+    /// The object in the query.
     pub fn object(&self) -> Option<ObjectHandle> {
         match self {
             Question::Callee(object)
@@ -163,7 +164,8 @@ impl Question {
 }
 
 impl Answer {
-    /// The receiver or operands that it is about, if it is about an attribute, items or an operator.
+    /// The receiver or the operands in the query, if it is about an attribute, items or an
+    /// operator.
     pub fn receivers(&self) -> &[Type] {
         match self {
             Answer::LoadAttr(receiver, ..)
@@ -177,7 +179,7 @@ impl Answer {
         }
     }
 
-    /// The objects that it names; what it is about comes first.
+    /// The objects in the answer; the one in the query comes first.
     pub fn objects(&self) -> Vec<ObjectHandle> {
         let (about, others): (ObjectHandle, &[ObjectHandle]) = match self {
             Answer::Global(_, _, global) => (global.value, &[]),
@@ -223,7 +225,7 @@ impl Answer {
         [&[about], others].concat()
     }
 
-    /// Everything that must hold for it to hold.
+    /// The assumptions of the answer.
     pub fn assumptions(&self) -> &[Assumption] {
         match self {
             Answer::Global(_, _, Global { assumptions, .. })
@@ -296,7 +298,7 @@ impl Snapshot {
         &self.answers
     }
 
-    /// Add an answer; a newer one to the same question counts.
+    /// Adds an answer. It replaces an older answer to the same query.
     pub fn add(&mut self, answer: Answer) {
         match self.index.entry(answer.question()) {
             std::collections::hash_map::Entry::Occupied(at) => self.answers[*at.get()] = answer,
@@ -436,14 +438,14 @@ impl World for Snapshot {
     }
 }
 
-/// A world that notes what it is asked and what it says.
+/// A `World` that records the queries and answers of another.
 pub struct Recorder<'a> {
     world: &'a dyn World,
     seen: RefCell<Snapshot>,
 }
 
 impl<'a> Recorder<'a> {
-    /// A recorder of this world's answers.
+    /// A recorder of this `World`'s answers.
     pub fn new(world: &'a dyn World) -> Recorder<'a> {
         Recorder {
             world,
@@ -451,7 +453,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// What was said so far; questions that nothing was known of are not there.
+    /// The answers so far, without queries that had no answer.
     pub fn snapshot(&self) -> Snapshot {
         self.seen.borrow().clone()
     }

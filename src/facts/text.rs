@@ -1,17 +1,21 @@
-//! The text forms of what the host says of the program: assumptions, uses of intrinsics, raw entries, and the answers of
-//! a [`Snapshot`], one a line (but those that have code in them).
+//! The text forms of the host's answers: assumptions, uses of intrinsics, raw entries, and the
+//! answers of a [`Snapshot`], one per line (except those that contain code).
 //!
 //! ```text
 //! global 7 "len" = ImmortalObjectExact[len] assume name_unchanged 7 "len"
-//! load_attr ObjectUser[Point:Exact] "x" = field check intrinsic30[8] load intrinsic31[16] assume class_unchanged ObjectUser[Point:Exact]
+//! load_attr ObjectUser[Point:Exact] "x" = field check intrinsic30[8] load intrinsic31[16] \
+//!     assume class_unchanged ObjectUser[Point:Exact]
 //! load_attr ObjectUser[Point:Exact] "m" = constant FunctionExact[m] method check intrinsic32[24]
 //! store_attr ObjectUser[Point:Exact] "x" = field store intrinsic33[16]
 //! of_class intrinsic32
 //! instance ObjectUser[Point:Exact] intrinsic31[16] = load 16
-//! operator binary 0 [ObjectUser[Point:Exact], FloatExact] = method FunctionExact[add] declined ImmortalObjectExact[declined]
-//! operator compare 2 [ObjectUser[Point:Exact], NoneType] = identity assume class_unchanged ObjectUser[Point:Exact]
+//! operator binary 0 [ObjectUser[Point:Exact], FloatExact] = method FunctionExact[add] \
+//!     declined ImmortalObjectExact[declined]
+//! operator compare 2 [ObjectUser[Point:Exact], NoneType] = identity \
+//!     assume class_unchanged ObjectUser[Point:Exact]
 //! operator truth [ObjectUser[Point:Exact]] = true assume class_unchanged ObjectUser[Point:Exact]
-//! callee FunctionExact[f] = function 2 [ImmortalLongExact[5]] cell 0x10 raw (int) -> int cell 0x18 boxed 0x10
+//! callee FunctionExact[f] = function 2 [ImmortalLongExact[5]] cell 0x10 raw (int) -> int \
+//!     cell 0x18 boxed 0x10
 //! callee FunctionExact[g] = function 1 [] cell 0x20 kin intrinsic36[48, 64, 80]
 //! callee ImmortalObjectExact[len] = builtin len
 //! native ImmortalObjectExact[len] 1 = any intrinsic35[16, 32] gives LongExact
@@ -19,6 +23,7 @@
 //! tuple TupleExact[t] = [ImmortalLongExact[5], LongExact[6]]
 //! value LongExact[6] = 6
 //! ```
+//! (A `\` marks a line that is broken here only.)
 
 use super::snapshot::{Answer, Snapshot};
 use super::{
@@ -149,7 +154,7 @@ fn read_objects(line: &mut Line, scope: &Scope) -> Parsed<Vec<ObjectHandle>> {
     line.list("]", |line| scope.single_object(line))
 }
 
-/// Each with its word before it.
+/// The items, each preceded by the word.
 struct Each<'a, T>(&'a str, &'a [T]);
 
 impl<T: Display> Display for Each<'_, T> {
@@ -437,7 +442,7 @@ impl Display for Answer {
             Answer::Inlinee(object, inlinee) => {
                 let (function, checks) =
                     (Type::from_object(*object), Each("check", &inlinee.checks));
-                // Several lines: who reads them knows what code is.
+                // Several lines; the caller parses the code.
                 write!(f, "inlinee {function} ={checks}")?;
                 if !inlinee.cells.is_empty() {
                     write!(f, " cells {}", Objects(&inlinee.cells))?;
@@ -463,12 +468,12 @@ impl Display for Answer {
 }
 
 impl IntrinsicCall {
-    /// Checks, each with its word before it.
+    /// Checks, each preceded by its word.
     pub(crate) fn read_checks(line: &mut Line) -> Parsed<Vec<IntrinsicCall>> {
         read_each(line, "check", IntrinsicCall::read)
     }
 
-    /// The cells of an inlinee, if there are some.
+    /// The cells of an inlinee, if any.
     pub(crate) fn read_cells(line: &mut Line, scope: &Scope) -> Parsed<Vec<ObjectHandle>> {
         match line.eat_word("cells") {
             true => read_objects(line, scope),
@@ -476,7 +481,7 @@ impl IntrinsicCall {
         }
     }
 
-    /// How cells are found in a closure, if that is said.
+    /// The intrinsic that reads cells of a closure, if there is one.
     pub(crate) fn read_closure(line: &mut Line) -> Parsed<Option<IntrinsicCall>> {
         match line.eat_word("closure") {
             true => IntrinsicCall::read(line).map(Some),
@@ -486,7 +491,7 @@ impl IntrinsicCall {
 }
 
 impl Snapshot {
-    /// Read an answer without code in it, if one stands on the line.
+    /// Reads an answer without code, if the line has one.
     pub(crate) fn read(&mut self, line: &mut Line, scope: &Scope) -> Parsed<bool> {
         let answer = match () {
             () if line.eat_word("global_get") => {

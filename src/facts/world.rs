@@ -1,6 +1,6 @@
-//! Facts about the program's world, as data: what a global is, how an attribute is reached, what a callee does. The host
-//! answers them for one compile through [`World`]; plans name the host's intrinsics by number, so that nothing here
-//! knows what is inside.
+//! Facts about the program's state, as data: the value of a global, the access to an attribute, the
+//! effect of a call. The host answers queries about them for one compile through [`World`]. Plans
+//! refer to the host's intrinsics by number, so that nothing here knows their content.
 
 use super::{Assumption, RawEntry, RawKind};
 use crate::types::{ClassHandle, ConstValue, ObjectHandle, Type};
@@ -15,59 +15,60 @@ use std::sync::Arc;
 pub struct IntrinsicId(u32);
 entity_impl!(IntrinsicId, "intrinsic");
 
-/// A use of an intrinsic with constant operands after the object's (and the value's, for stores).
+/// A use of an intrinsic, with constants after the object operand (and, for stores, the value).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct IntrinsicCall {
     /// The intrinsic.
     pub id: IntrinsicId,
-    /// Constants that follow the others: addresses where the intrinsic takes a `ptr`, else integers. What is another number in each process
-    /// is to be taken as an address, so that code can be kept for another process.
+    /// Constants that follow the other operands: addresses where the intrinsic takes a `ptr`,
+    /// otherwise integers. A number that differs between processes must be passed as an address, so
+    /// that the machine code can be cached for another process.
     pub imms: Vec<i64>,
 }
 
-/// How an attribute of an object of a known class is reached, once the class is checked.
+/// The access to an attribute of an object of a known class, after a check of the class.
 #[derive(Clone, PartialEq, Debug)]
 pub enum AttrPlan {
     /// Not known: the general operation.
     General,
-    /// A field: `guards` on the object, then `load` gives the value (borrowed; it fails where the attribute is
-    /// missing).
+    /// A field: `guards` on the object, then `load` returns the value (borrowed; it fails if the
+    /// attribute is missing).
     Field {
-        /// Checks `(object, imms...) -> ()`, each of which may fail.
+        /// Checks `(object, imms...) -> ()`; each may fail.
         guards: Vec<IntrinsicCall>,
         /// `(object, imms...) -> ptr`, borrowed, may fail.
         load: IntrinsicCall,
-        /// What must be watched.
+        /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
-    /// A constant of the class (or the object itself is a constant: a module or a class).
+    /// A constant of the class, or the attribute of a constant object: a module or a class.
     Constant {
-        /// Checks on the object that it has nothing of its own by this name.
+        /// Checks that the object has no own attribute of this name.
         guards: Vec<IntrinsicCall>,
         /// The value.
         value: ObjectHandle,
-        /// What it binds.
+        /// The value's context.
         binds: Binds,
-        /// What must be watched.
+        /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
-    /// What a function gives that is called with the object alone (a property).
+    /// The result of a function that is called with the object alone (a property).
     Getter {
         /// The function.
         function: ObjectHandle,
-        /// What must be watched, besides what [`World::callee`] says of the function.
+        /// The facts to watch, besides those of [`World::callee`] for the function.
         assumptions: Vec<Assumption>,
     },
 }
 
-/// What a constant attribute is called with before the arguments of the call.
+/// The object that a call of a constant attribute passes before its arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Binds {
-    /// Nothing: it is what it is.
+    /// None: the attribute does not bind.
     Nothing,
-    /// The object that was asked: a method.
+    /// The receiver of the access: the attribute is a method.
     Receiver,
-    /// Another object: the class of the one that was asked, if the attribute is a class method.
+    /// Another object: the class of the receiver, if the attribute is a class method.
     Object(ObjectHandle),
 }
 
@@ -82,7 +83,7 @@ impl Binds {
 }
 
 impl AttrPlan {
-    /// A field that every object of the class has, and that relies on nothing.
+    /// A field that every object of the class has, without assumptions.
     pub fn field(load: IntrinsicCall) -> AttrPlan {
         AttrPlan::Field {
             guards: Vec::new(),
@@ -92,40 +93,41 @@ impl AttrPlan {
     }
 }
 
-/// How an attribute of an object of a known class is stored.
+/// The store to an attribute of an object of a known class.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StorePlan {
     /// Not known: the general operation.
     General,
-    /// A field: `guards`, then `store` takes over the reference and gives the old value (or null); it may fail
-    /// before it has done anything.
+    /// A field: `guards`, then `store` takes over the reference and returns the old value (or
+    /// null). It may fail before it has any effect.
     Field {
         /// Checks `(object, imms...) -> ()`.
         guards: Vec<IntrinsicCall>,
-        /// `(object, value, imms...) -> ptr`. It writes into nothing that is a list or a cell.
+        /// `(object, value, imms...) -> ptr`. It does not write to lists or cells.
         store: IntrinsicCall,
-        /// A check `(object, imms...) -> ()`, if there is one, that fails unless the store would give null, or an object
-        /// that its one reference can be dropped of without anybody noticing, the program's code included.
+        /// A check `(object, imms...) -> ()`, if there is one. It fails unless the store would
+        /// return null, or an object whose reference can be dropped without side effects that user
+        /// code could observe.
         quiet: Option<IntrinsicCall>,
-        /// What must be watched.
+        /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
 }
 
-/// How the items of an object are read and written that are raw values in memory of its own: numbers of one size, as in
+/// Access to an object's items that are raw values in its own memory: numbers of one size, as in
 /// `array.array` and `bytes`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RawItems {
-    /// What the items are.
+    /// The kind of the items.
     pub kind: RawKind,
-    /// Checks `(object, imms...) -> ()` that the items are such, each of which may fail.
+    /// Checks `(object, imms...) -> ()` that the items have this layout; each may fail.
     pub guards: Vec<IntrinsicCall>,
-    /// `(object, imms...) -> i64`: how many there are.
+    /// `(object, imms...) -> i64`: the number of items.
     pub len: IntrinsicCall,
     /// `(object, offset, imms...) -> i64` or `f64`: the item at an offset in range.
     pub get: IntrinsicCall,
-    /// `(object, offset, raw, imms...) -> ()`: replace it; fails, before anything is done, if the value does not fit. None if
-    /// items are never replaced.
+    /// `(object, offset, raw, imms...) -> ()`: replace the item. Fails, before it has any effect,
+    /// if the value does not fit. None if items are never replaced.
     pub set: Option<IntrinsicCall>,
 }
 
@@ -138,9 +140,9 @@ pub enum Operator {
     Compare(u32),
     /// `a[b]`, by the class of `a`.
     Item,
-    /// `a[b] = v`, by the class of `a`; what the method gives is dropped.
+    /// `a[b] = v`, by the class of `a`; the result of the method is dropped.
     StoreItem,
-    /// Whether an object is true.
+    /// The truth of an object.
     Truth,
     /// `-a`
     Negative,
@@ -148,37 +150,38 @@ pub enum Operator {
     Invert,
 }
 
-/// What an operator does for operands of known classes, once these are checked.
+/// The implementation of an operator for operands of known classes, after checks of them.
 #[derive(Clone, PartialEq, Debug)]
 pub enum OperatorPlan {
     /// Not known: the general operation.
     General,
-    /// What a function gives that is called with the operands.
+    /// The result of a function that is called with the operands.
     Method {
         /// The function.
         function: ObjectHandle,
-        /// Whether it is the right operand's, and is called with that first.
+        /// True if it is the right operand's method, which gets that operand first.
         swapped: bool,
-        /// What the function gives if it does not know such operands: the general operation `OperatorRest` goes on from there.
+        /// The result with which the function declines (NotImplemented): then the general operation
+        /// `OperatorRest` completes the operator.
         declined: Option<ObjectHandle>,
-        /// What must be watched, besides what [`World::callee`] says of the function.
+        /// The facts to watch, besides those of [`World::callee`] for the function.
         assumptions: Vec<Assumption>,
     },
-    /// Of a comparison for equality or inequality: whether the operands are one object.
+    /// For `==` and `!=`: the comparison of the operands' identities.
     Identity {
-        /// What must be watched.
+        /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
-    /// Of truth: always true.
+    /// For truth: always true.
     True {
-        /// What must be watched.
+        /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
 }
 
 macro_rules! builtins {
     ($($(#[$doc:meta])* $builtin:ident = $name:literal;)*) => {
-        /// A builtin whose meaning the compiler knows.
+        /// A builtin that the compiler knows.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Builtin { $($(#[$doc])* $builtin),* }
         impl Builtin {
@@ -225,37 +228,38 @@ builtins! {
     Type = "type";
 }
 
-/// What a known object does when it is called.
+/// The effect of calling a known object.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Callee {
     /// Not known: the general call.
     Unknown,
-    /// A function of the program that can be entered directly.
+    /// A user function that can be entered directly.
     Function {
-        /// What it is called with. Its native entry takes one object for each: those that may be given by position, those that must be
-        /// named, the tuple of further arguments, the dict of further named ones.
+        /// Its parameters. Its native entry takes one object for each: positional parameters,
+        /// keyword-only parameters, the tuple of `*args`, the dict of `**kwargs`.
         params: Parameters,
-        /// Address of a cell with the address of the function's native entry, or of a stub with the same calling
-        /// convention that runs it in the interpreter.
+        /// The address of a cell that holds the address of the function's native entry, or of a
+        /// stub with the same calling convention that runs the function in the interpreter.
         entry_cell: u64,
-        /// Where it can be called with raw values, if it has a closed unit.
+        /// Its raw entry, if it has a closed unit.
         raw: Option<RawEntry>,
-        /// For code that makes functions again and again: how another one of the same code in the same namespace is known. A host has
-        /// it where the unit that is compiled keeps that code alive.
+        /// A check for functions of the same code. For example, `def outer(k): f = lambda x: x + k`
+        /// creates another `f` in each call, but all run the same code in the same namespace. A
+        /// host offers this if the compiled unit keeps that code alive.
         kin: Option<Kin>,
-        /// What must be watched.
+        /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
-    /// A class of the program whose instances are made by calling it.
+    /// A user class whose instances are created by calling it.
     Class {
         /// The class.
         class: ClassHandle,
-        /// `(imms...) -> object`: a new instance as its `__init__` is given it, owned; fails where there is no memory. It
-        /// runs no code of the program.
+        /// `(imms...) -> object`: a new instance before `__init__`, owned. Fails if there is no
+        /// memory. It runs no user code.
         make: IntrinsicCall,
-        /// The class's `__init__`, a function of the program; without one, nothing may be given.
+        /// The class's `__init__`, a user function. Without one, calls have no arguments.
         init: Option<ObjectHandle>,
-        /// What must be watched.
+        /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
     /// A builtin.
@@ -275,49 +279,53 @@ impl Callee {
     }
 }
 
-/// How functions of one code in one namespace are known: they have the same entry and parameters.
+/// Functions of the same code in the same namespace. They have the same entry and parameters.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Kin {
-    /// `(function, imms...) -> ()` check of an exact function, which fails unless it is one of them.
+    /// `(function, imms...) -> ()`: a check of an exact function, which fails unless it is one of
+    /// them.
     pub check: IntrinsicCall,
-    /// The code, for [`World::inlinee`], if that is a constant of the code that is compiled.
+    /// The code, for [`World::inlinee`], if it is a constant of the code that is compiled.
     pub code: Option<ObjectHandle>,
 }
 
-/// The parameters of a function of the program, with what stands for the arguments that a call leaves out.
+/// The parameters of a user function, with the values of arguments that a call leaves out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parameters {
-    /// How many may be given by position.
+    /// The number of parameters that may be given by position.
     pub positional: u32,
-    /// How many of these, the first ones, may not be named.
+    /// The number of these, from the first, that may not be given by name.
     pub positional_only: u32,
-    /// The names of those that may be given by position; none if the host does not tell: then none of them can be named.
+    /// The names of those that may be given by position. Empty if the host does not provide them;
+    /// then none can be given by name.
     pub names: Vec<String>,
     /// Values for the last of those that may be given by position, as constants.
     pub defaults: Vec<ObjectHandle>,
-    /// Those that must be named, with their values where a call leaves them out, as constants.
+    /// The keyword-only parameters, each with its default, if any, as a constant.
     pub keywords: Vec<(String, Option<ObjectHandle>)>,
-    /// If there is one for further arguments (`*args`): what it is given if there are none, the empty tuple.
+    /// If there is a parameter for further positional arguments (`*args`): its value if there are
+    /// none, the empty tuple.
     pub rest: Option<ObjectHandle>,
-    /// Whether there is one for further named arguments, a dict (`**kwargs`).
+    /// True if there is a parameter for further named arguments (`**kwargs`).
     pub has_named_rest: bool,
 }
 
-/// What a parameter is given by a call, whose arguments are numbered, the named ones last.
+/// The value that a call gives to a parameter. The call's arguments are numbered, the named ones
+/// last.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Argument {
     /// An argument.
     Given(usize),
-    /// What stands for one that was left out.
+    /// The default of an argument that was left out.
     Default(ObjectHandle),
-    /// A tuple of these arguments, one at least.
+    /// A tuple of these arguments, at least one.
     Rest(Range<usize>),
     /// A dict of these arguments, which are named.
     NamedRest(Vec<usize>),
 }
 
 impl Parameters {
-    /// So many that may be given by position, without defaults.
+    /// `count` positional parameters, without defaults.
     pub fn positional(count: u32) -> Parameters {
         Parameters {
             positional: count,
@@ -325,8 +333,9 @@ impl Parameters {
         }
     }
 
-    /// What each parameter is given by a call with so many arguments, the last of which have these names; none if it raises. As in
-    /// `def f(a, b=1, *rest, k=2)`, where `f(5, 6, 7, k=8)` gives `[Given(0), Given(1), Given(3), Rest(2..3)]`.
+    /// The value of each parameter in a call with `given` arguments, the last of which have these
+    /// names. None if the call raises. For example, with `def f(a, b=1, *rest, k=2)`, the call
+    /// `f(5, 6, 7, k=8)` gives `[Given(0), Given(1), Given(3), Rest(2..3)]`.
     pub fn bind(&self, given: usize, names: &[&str]) -> Option<Vec<Argument>> {
         let by_position = given.checked_sub(names.len())?;
         let positional = self.positional as usize;
@@ -379,7 +388,7 @@ impl Parameters {
         Some(bound)
     }
 
-    /// The same where nothing stands for an argument that is left out.
+    /// The same parameters without defaults.
     pub fn without_defaults(&self) -> Parameters {
         let keywords = self.keywords.iter().map(|(name, _)| (name.clone(), None));
         Parameters {
@@ -389,17 +398,18 @@ impl Parameters {
         }
     }
 
-    /// Whether it is called with so many arguments by position, none more and none less.
+    /// Returns true if it takes exactly this number of positional arguments.
     pub fn takes_just(&self, count: usize) -> bool {
         self.are_plain() && self.positional as usize == count
     }
 
-    /// Whether each call gives every parameter one of its arguments, in their order, or a default: nothing is collected or named.
+    /// Returns true if each call gives every parameter one of its arguments, in order, or a
+    /// default: there are no keyword-only parameters, `*args` or `**kwargs`.
     pub fn are_plain(&self) -> bool {
         self.keywords.is_empty() && self.rest.is_none() && !self.has_named_rest
     }
 
-    /// The constants that stand for arguments.
+    /// The constants that calls may use as arguments.
     pub fn objects(&self) -> Vec<ObjectHandle> {
         let named = self.keywords.iter().filter_map(|(_, value)| *value);
         let defaults = self.defaults.iter().copied().chain(named);
@@ -407,58 +417,61 @@ impl Parameters {
     }
 }
 
-/// How a known function of the host's is called with so many arguments.
+/// The call of a known host function with a given number of arguments.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NativeCall {
-    /// A call that may do anything.
+    /// A call that may have any effect.
     Any {
-        /// `(thread, operands, imms...) -> object`, where `operands` is the address of the arguments, a method's object first,
-        /// which are borrowed: a new reference, or null with an exception. Work that is pending by then is done.
+        /// `(thread, operands, imms...) -> object`, where `operands` is the address of the borrowed
+        /// arguments, a method's object first. Returns a new reference, or null with an exception.
+        /// It also runs pending work.
         call: IntrinsicCall,
-        /// What the first operand must be.
+        /// The required type of the first operand.
         first: Option<Type>,
-        /// What it gives.
+        /// The type of the result.
         result: Type,
     },
-    /// A number that is found of the one argument without running any code of the program.
+    /// A number that is computed from the single argument without running user code.
     Number {
-        /// Checks `(thread, imms...) -> ()` that it is so, each of which may fail.
+        /// Checks `(thread, imms...) -> ()` for that; each may fail.
         checks: Vec<IntrinsicCall>,
         /// `(object, imms...) -> raw`
         call: IntrinsicCall,
-        /// What the number is.
+        /// The kind of the number.
         kind: RawKind,
     },
 }
 
-/// Bytecode as it passes through this room, which does not know it: `bytecode::Code` is all that is ever meant.
+/// Bytecode, of a type that this module does not know. It is always a `bytecode::Code`.
 pub trait AnyCode: Any + Debug + Display + Send + Sync {}
 
 impl<T: Any + Debug + Display + Send + Sync> AnyCode for T {}
 
-/// A function's code, offered so that calls of it need no frame as long as nothing leaves.
+/// A function's code, for inlining. Inlined calls need no frame unless they deoptimise.
 #[derive(Clone, Debug)]
 pub struct Inlinee {
-    /// The bytecode with its hints: a `bytecode::Code`, or it is not used. Its objects live as long as the function is
-    /// unchanged, which [`Callee::Function`] must assume.
+    /// The bytecode with its hints: a `bytecode::Code`; any other type is ignored. Its objects live
+    /// as long as the function is unchanged, which [`Callee::Function`] must assume.
     pub code: Arc<dyn AnyCode>,
-    /// Checks `(thread, imms...) -> ()`, each of which may fail, made before the call's code: whatever the host wants to
-    /// hold where it makes no frames, in particular that there is room for [`MOST_INLINED`] more. Where one fails, the
-    /// frame is made.
+    /// Checks `(thread, imms...) -> ()`, each of which may fail, made before the inlined code. They
+    /// test the host's conditions for omitting frames, in particular that the recursion limit
+    /// allows [`MOST_INLINED`] more. If one fails, the frame is created.
     pub checks: Vec<IntrinsicCall>,
-    /// The cells that the function's closure holds, in the order of its code's free variables, as long as the function is
-    /// unchanged. A host that gives none has code with free variables called.
+    /// The cells in the function's closure, in the order of its code's free variables, as long as
+    /// the function is unchanged. Without them, a function with free variables is called, not
+    /// inlined.
     pub cells: Vec<ObjectHandle>,
-    /// Instead, where it is the code that was asked for ([`Kin`]): `(function, imms..., number) -> cell`, the cell of this number in a
-    /// function's closure, borrowed from the function.
+    /// For an inlinee that was found by its code ([`Kin`]): `(function, imms..., number) -> cell`,
+    /// which returns a cell of a function's closure, borrowed from the function.
     pub closure: Option<IntrinsicCall>,
 }
 
-/// So many frames that are not made stand in each other at most.
+/// The largest depth of nested inlined frames.
 pub const MOST_INLINED: usize = 3;
 
-/// Words that compiled code has for each local of a frame besides its slot, behind the frame or where the host keeps them: for a number that
-/// is raw, whether it is bound, and what an object holds that is not made.
+/// The words that compiled code has for each local of a frame besides its slot, after the frame or
+/// where the host keeps them. They hold a raw number, the flag that it is bound, and the fields of
+/// a virtual object.
 pub const LOCAL_WORDS: usize = 4;
 
 impl PartialEq for Inlinee {
@@ -474,12 +487,12 @@ impl PartialEq for Inlinee {
 pub struct Global {
     /// The object.
     pub value: ObjectHandle,
-    /// What must be watched.
+    /// The facts to watch.
     pub assumptions: Vec<Assumption>,
 }
 
 impl Global {
-    /// What a name stands for as long as its namespace holds that.
+    /// The value of a name as long as its namespace keeps it.
     pub fn named(namespace: u64, name: &str, value: ObjectHandle) -> Global {
         Global {
             value,
@@ -488,14 +501,15 @@ impl Global {
     }
 }
 
-/// How compiled code makes an attribute access.
+/// The form of an attribute access in compiled code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AccessKind {
-    /// By a plan for an object or a class that is known: what the plan relies on is watched, or checked by the plan itself.
+    /// By a plan for a known object or class: the facts on which the plan relies are watched, or
+    /// checked by the plan itself.
     Watched,
     /// By one plan, after a check of the class, or of the object.
     Guarded,
-    /// By one of several plans, for the class that is there.
+    /// By one of several plans, chosen by the class.
     Polymorphic,
     /// By the general operation, for which a cache had the place in objects of the class.
     Cached,
@@ -504,7 +518,7 @@ pub enum AccessKind {
 }
 
 impl AccessKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [AccessKind; 5] = [
         AccessKind::Watched,
         AccessKind::Guarded,
@@ -513,7 +527,7 @@ impl AccessKind {
         AccessKind::General,
     ];
 
-    /// What it is called in statistics.
+    /// The name in statistics.
     pub fn name(self) -> &'static str {
         match self {
             AccessKind::Watched => "watched",
@@ -525,105 +539,112 @@ impl AccessKind {
     }
 }
 
-/// What an intrinsic of a plan does with an instance that compiled code has made and nobody else has seen: such an object
-/// need not be there for it.
+/// The effect of a plan's intrinsic on an instance that compiled code has created and no other code
+/// has seen. The compiler can then do without the object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InstanceAccess {
-    /// Makes it, without attributes; the host can make it as well where an exit is taken, of the class with this token. Its end
-    /// runs no code but what its attributes' values do, which it drops in the order of their places.
+    /// Allocates it, without attributes; the host can also materialise it at an exit, by the class
+    /// with this token. Its deallocation only drops the values of its attributes, in the order of
+    /// their places.
     New(u64),
-    /// Gives the attribute at a place; fails if there is none.
+    /// Loads the attribute at a place; fails if there is none.
     Load(u32),
-    /// Replaces it.
+    /// Replaces the attribute at a place.
     Store(u32),
-    /// A check that holds.
+    /// A check that passes.
     Holds,
-    /// A check that holds if there is no attribute at a place.
+    /// A check that passes if there is no attribute at a place.
     Lacks(u32),
-    /// A check that holds if there is none at the place nor at a higher one.
+    /// A check that passes if there is no attribute at the place or at a higher one.
     LacksFrom(u32),
-    /// A check that holds if the attribute at a place, if there is one, can be dropped without anybody noticing.
+    /// A check that passes if dropping the attribute at a place, if there is one, has no observable
+    /// side effects.
     Quiet(u32),
 }
 
-/// What an intrinsic of a plan reads or writes of what a store of a plan may change. Places tell words of objects apart: those of
-/// one object at different places are different.
+/// The effect of a plan's intrinsic on words that a store of a plan may change. Words of one object
+/// at different places are different.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FieldAccess {
-    /// Reads nothing that such a store writes.
+    /// Reads nothing that a store of a plan writes.
     Apart,
-    /// Reads, of its object, what stands at a place, and nothing else that such a store writes.
+    /// Reads the word at a place of its object, and nothing else that a store of a plan writes.
     Reads(u32),
-    /// Stores its second operand at a place of its first, and gives what stood there.
+    /// Stores its second operand at a place of its first, and returns the old value.
     Writes {
         /// The place.
         place: u32,
-        /// What loads it from there, for as long as nobody has changed it.
+        /// The intrinsic that loads it, as long as the place is unchanged.
         load: IntrinsicCall,
     },
 }
 
-/// The program's state as one compile sees it. What a host does not answer is not known: the general operation, the
-/// general call.
+/// The program's state during one compile, as the host answers queries about it. By default a query
+/// has no answer, and the compiler uses the general operation or the general call.
 pub trait World {
-    /// The value of global (or builtin) `name` in the namespace of this token ([`crate::facts`] knows no codes: it is what
-    /// the code says of itself), if it may be relied on.
+    /// The value of global (or builtin) `name` in the namespace with this token, if the compiler
+    /// may rely on it. (A code object has
+    /// the token of its globals.)
     fn global(&self, namespace: u64, name: &str) -> Option<Global> {
         let _ = (namespace, name);
         None
     }
-    /// What gives the value of global `name` in that namespace, borrowed, where it may not be relied on: `(imms...) -> value`, which
-    /// fails if the namespace has none by then.
+    /// The intrinsic that loads global `name` of that namespace, borrowed, if the compiler may not
+    /// rely on the value: `(imms...) -> value`, which fails if the name is unbound.
     fn global_get(&self, namespace: u64, name: &str) -> Option<IntrinsicCall> {
         let _ = (namespace, name);
         None
     }
-    /// How to load attribute `name` of an object of type `receiver` (one exact class, or one object).
+    /// The load of attribute `name` of an object of type `receiver` (one exact class, or one
+    /// object).
     fn load_attr(&self, receiver: Type, name: &str) -> AttrPlan {
         let _ = (receiver, name);
         AttrPlan::General
     }
-    /// How to store attribute `name` of an object of type `receiver` (one exact class).
+    /// The store to attribute `name` of an object of type `receiver` (one exact class).
     fn store_attr(&self, receiver: Type, name: &str) -> StorePlan {
         let _ = (receiver, name);
         StorePlan::General
     }
-    /// How to load attribute `name` of `super(class, instance)`, the builtin's, where the instance is of type `receiver` (one
-    /// exact class): a constant or a getter.
+    /// The load of attribute `name` of `super(class, instance)`, with the builtin `super`, where
+    /// the instance is of type `receiver` (one exact class): a constant or a getter.
     fn load_super(&self, class: ObjectHandle, receiver: Type, name: &str) -> AttrPlan {
         let _ = (class, receiver, name);
         AttrPlan::General
     }
-    /// How the raw items of an object of type `receiver` (one exact class) lie, of which the host has noted `way`
-    /// (`bytecode::Instr::items`).
+    /// The layout of the raw items of an object of type `receiver` (one exact class); `way` is the
+    /// host's note about it (`bytecode::Instr::items`).
     fn raw_items(&self, receiver: Type, way: u64) -> Option<RawItems> {
         let _ = (receiver, way);
         None
     }
-    /// Whether a check of a plan reads nothing of the object that it is made of, so that it may be made of one of any class.
+    /// Returns true if a plan's check reads nothing of its object, so that it may be applied to an
+    /// object of any class.
     fn is_of_class(&self, check: IntrinsicId) -> bool {
         let _ = check;
         false
     }
-    /// One check in place of two that read nothing of their object. If that is one of the two, it implies the other.
+    /// The check that replaces two checks that read nothing of their object. If it is one of the
+    /// two, that one implies the other.
     fn check_of_both(&self, a: &IntrinsicCall, b: &IntrinsicCall) -> Option<IntrinsicCall> {
         let _ = (a, b);
         None
     }
-    /// What an intrinsic of a plan does with an instance of a type (one exact class) that nobody else has seen; nothing if such
-    /// an object must be there for it.
+    /// The effect of a plan's intrinsic on an instance of a type (one exact class) that no other
+    /// code has seen. None if the intrinsic needs the actual object.
     fn instance_access(&self, instance: Type, call: &IntrinsicCall) -> Option<InstanceAccess> {
         let _ = (instance, call);
         None
     }
-    /// What an intrinsic of a plan reads or writes of an object, of whatever class; nothing if any store of a plan may change what it
-    /// finds, and it may change what any check or load finds.
+    /// The word of an object, of any class, that a plan's intrinsic reads or writes. None if any
+    /// store of a plan may change its result, and if it may change the result of any check or load.
     fn field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
         let _ = call;
         None
     }
-    /// The same store for an instance that has had attributes put at these places so far, in this order, and nobody else has seen:
-    /// none at the store's place. It gives null and does not fail.
+    /// The replacement of a store for an instance that no other code has seen. Attributes have been
+    /// stored at the places `stored` so far, in this order, and none at the store's place. The
+    /// replacement returns null and does not fail.
     fn first_store(
         &self,
         instance: Type,
@@ -633,30 +654,33 @@ pub trait World {
         let _ = (instance, store, stored);
         None
     }
-    /// Address of a 64-bit word that compiled code adds one to at each access that a plan makes in this way, where the host wants
-    /// them counted. (General operations are the host's own, which count for themselves.)
+    /// The address of a 64-bit word that compiled code increments at each plan's access of this
+    /// kind, if the host counts them. (General operations belong to the host, which counts them
+    /// itself.)
     fn access_counter(&self, kind: AccessKind) -> Option<u64> {
         let _ = kind;
         None
     }
-    /// What an operator does for operands of these types (each one exact class).
+    /// The implementation of an operator for operands of these types (each one exact class).
     fn operator(&self, operator: Operator, operands: &[Type]) -> OperatorPlan {
         let _ = (operator, operands);
         OperatorPlan::General
     }
-    /// What calling `callee` does. Of a code: what calling a function does that was made of it in the namespace of the code that is
-    /// compiled, if that keeps it ([`Kin`]).
+    /// The effect of calling `callee`. If `callee` is a code object: the effect of calling a
+    /// function of this code in the namespace of the compiled code, if that code keeps it alive
+    /// ([`Kin`]).
     fn callee(&self, callee: ObjectHandle) -> Callee {
         let _ = callee;
         Callee::Unknown
     }
-    /// How to call `callee`, which is no function of the program, with so many arguments (a method's object included).
+    /// The call of `callee`, which is not a user function, with `given` arguments (a method's
+    /// object included).
     fn native_call(&self, callee: ObjectHandle, given: u32) -> Option<NativeCall> {
         let _ = (callee, given);
         None
     }
-    /// The code of a function, to be put in place of calls; a host that gives it makes the frames when an exit is taken
-    /// there (`exits::ExitRecord::inlined`). The default is for hosts that don't.
+    /// The code of a function, for inlining. A host that returns it creates the frames when an exit
+    /// is taken in it (`exits::ExitRecord::inlined`). By default nothing is inlined.
     fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {
         let _ = callee;
         None
@@ -671,13 +695,14 @@ pub trait World {
         let _ = object;
         ConstValue::Other
     }
-    /// Whether it has said that something is not known only because it has not been told yet. What follows from its answers is then to be
-    /// found again once it has. No by default.
+    /// Returns true if some query had no answer only because the host has not received that answer
+    /// yet. Results that depend on the answers should then be recomputed later. False by default.
     fn lacks_answers(&self) -> bool {
         false
     }
-    /// Begin to tell the engine when `assumption` ceases to hold; false if that can't be told, and so nothing that
-    /// relies on it may be installed. The default is for hosts that tell of every change.
+    /// Starts to notify the engine when `assumption` ceases to hold. Returns false if the host
+    /// cannot do that; then code that relies on it must not be installed. The default is for hosts
+    /// that report every change.
     fn watch(&self, assumption: &Assumption) -> bool {
         let _ = assumption;
         true

@@ -1,13 +1,15 @@
-//! Checked memory: simulated, so that each access is looked at before it is made, and errors name the object.
+//! Checked memory: a simulated memory in which each access is checked first, and errors name the
+//! object.
 //!
-//! An address is an object's number in the upper half and an offset in the lower one, so arithmetic stays inside its
-//! object unless it is meant to, and a freed object's addresses are never given again.
+//! An address has an object's number in the upper half and an offset in the lower one. So
+//! arithmetic stays inside its object unless it goes far out of bounds, and the addresses of a
+//! freed object are never reused.
 
 use super::memory::Memory;
 use super::shape::Shape;
 use super::{Ty, Width};
 
-/// What is wrong with an access.
+/// A fault in a memory access.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MemoryError {
     /// At null, or near it.
@@ -23,7 +25,7 @@ pub enum MemoryError {
     Wild {
         /// The access.
         width: Width,
-        /// Where.
+        /// The address.
         address: u64,
     },
     /// The object was freed.
@@ -32,10 +34,10 @@ pub enum MemoryError {
         /// The object.
         object: String,
     },
-    /// The object that this is a part of was freed.
+    /// The object that contains the accessed part was freed.
     #[error("use of `{part}` of {object} after that was freed")]
     DeadParent {
-        /// The whole.
+        /// The containing object.
         object: String,
         /// The part.
         part: String,
@@ -46,13 +48,13 @@ pub enum MemoryError {
         /// The object.
         object: String,
     },
-    /// Not the start of an object.
+    /// A free of an address that is not the start of an object.
     #[error("{address:#x} is freed, where no object begins")]
     FreesNothing {
-        /// Where.
+        /// The address.
         address: u64,
     },
-    /// Before the object, or after it.
+    /// An access before the object, or after it.
     #[error("{width} at {offset:+} of {object}, which has {bytes} bytes")]
     OutOfBounds {
         /// The access.
@@ -64,7 +66,7 @@ pub enum MemoryError {
         /// Its size.
         bytes: u64,
     },
-    /// Another type, or only part of a value, or no value at all.
+    /// The value there is of another type, the access covers only part of it, or there is no value.
     #[error("{width} at {offset:+} of {object}, where {there} is")]
     WrongType {
         /// The access.
@@ -73,7 +75,7 @@ pub enum MemoryError {
         object: String,
         /// Bytes from its start.
         offset: i64,
-        /// What is there.
+        /// The value there.
         there: String,
     },
     /// Nothing was stored there yet.
@@ -84,7 +86,7 @@ pub enum MemoryError {
         /// The part.
         part: String,
     },
-    /// No memory holds so much.
+    /// There is not enough memory.
     #[error("no room for {bytes} bytes of {object}")]
     NoRoom {
         /// The object's name.
@@ -94,7 +96,7 @@ pub enum MemoryError {
     },
 }
 
-/// Whether a byte holds something, and of which kind where the object does not say.
+/// The state of a byte, with its kind where the object's shape does not determine it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Byte {
     Empty,
@@ -116,30 +118,31 @@ pub struct CheckedMemory {
     objects: Vec<Object>,
 }
 
-/// Where in the lower half of an address an object begins: what lies before it can be told apart.
+/// The offset of an object's start in the lower half of an address, so that addresses before the
+/// object are recognised.
 const START: u64 = 1 << 31;
-/// Larger objects are refused.
+/// The most bytes of an object.
 const LARGEST: u64 = 1 << 30;
 
 impl CheckedMemory {
-    /// No objects.
+    /// An empty memory.
     pub fn new() -> CheckedMemory {
         CheckedMemory::default()
     }
 
-    /// Names of the objects that are not freed.
+    /// The names of the objects that are not freed.
     pub fn alive(&self) -> Vec<String> {
         let alive = self.objects.iter().filter(|object| !object.is_freed);
         alive.map(|object| object.name.clone()).collect()
     }
 
-    /// How many objects there ever were, and how many of them are freed.
+    /// The number of objects ever allocated, and the number that were freed.
     pub fn counts(&self) -> (usize, usize) {
         let freed = self.objects.iter().filter(|object| object.is_freed);
         (self.objects.len(), freed.count())
     }
 
-    /// The name of the object that an address is in.
+    /// The name of the object that contains an address.
     pub fn name_of(&self, address: u64) -> Option<&str> {
         let (index, _) = CheckedMemory::split(address)?;
         Some(&self.objects.get(index)?.name)
@@ -152,7 +155,7 @@ impl CheckedMemory {
         Some((index as usize, offset))
     }
 
-    /// Find what an access touches: the object's number and the first byte.
+    /// Checks an access. Returns the object's number and the offset of the first byte.
     fn check(&self, width: Width, address: u64) -> Result<(usize, usize), MemoryError> {
         if address.cast_signed().unsigned_abs() < START {
             let offset = address.cast_signed();
@@ -231,7 +234,8 @@ impl Memory for CheckedMemory {
                 part: part(),
             });
         }
-        // Integers may be read in other sizes than they were written; a double or an address may not be taken for one.
+        // Integers may be read in other sizes than they were written; a double and an address may
+        // not be confused.
         if states.iter().any(|&state| state != Byte::Full(width.ty())) {
             return Err(MemoryError::WrongType {
                 width,

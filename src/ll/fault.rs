@@ -1,8 +1,8 @@
-//! What can be wrong with low-level types and with what is done with them.
+//! Faults in low-level types, and errors of operations on their values.
 
 use super::MemoryError;
 
-/// A rule of composition that a type breaks.
+/// A type that breaks a rule of composition.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TypeFault {
     /// A field's name begins with an underscore.
@@ -33,7 +33,7 @@ pub enum TypeFault {
         /// The field.
         field: String,
     },
-    /// An array without stored length in a structure that a collector must be able to measure.
+    /// An array without stored length is in a structure that a collector must be able to measure.
     #[error("the array `{field}` of `{structure}` must have a length: a collector walks it")]
     NoLengthInGcStruct {
         /// The structure.
@@ -41,19 +41,20 @@ pub enum TypeFault {
         /// The field.
         field: String,
     },
-    /// A collector's array lies in something.
+    /// A collector's array is part of another container.
     #[error("a {0} can't lie in another container; use a pointer to it")]
     GcArrayInlined(String),
-    /// A collector's structure lies in something other than the first field of a collector's structure.
+    /// A collector's structure is part of a container other than as the first field of a
+    /// collector's structure.
     #[error("a {0} can only lie in a GcStruct, as its first field; use a pointer to it")]
     GcStructInlined(String),
-    /// A collector's opaque data lies in something.
+    /// A collector's opaque data is part of a container.
     #[error("a {0} can't lie in another container; use a pointer to it")]
     GcOpaqueInlined(String),
-    /// A structure of open size lies in something.
+    /// A structure of open size is part of a container.
     #[error("a {0} has no size of its own, so it can't lie in another container")]
     VarsizedInlined(String),
-    /// A function lies in something.
+    /// A function is part of a container.
     #[error("a {0} can't lie in a container; use a pointer to it")]
     FunctionInlined(String),
     /// Not allowed in an array.
@@ -61,42 +62,42 @@ pub enum TypeFault {
         "an array can't have items {0}: only primitives, pointers and structures of known size that no collector owns"
     )]
     Item(String),
-    /// A pointer to something that is no container.
+    /// A pointer to a type that is no container.
     #[error("a pointer can't point to {0}: put it into a structure with one field")]
     PointerTo(String),
     /// A container is passed or returned.
     #[error("a function can't take or give a {0} itself; use a pointer to it")]
     Passed(String),
-    /// A forward reference is used before it is defined.
+    /// A forward reference is used before its definition.
     #[error("a forward reference is used before it is defined")]
     Unresolved,
-    /// Not a forward reference, or already defined.
+    /// The type is not a forward reference, or is already defined.
     #[error("{0} is no forward reference that is still open")]
     NotForward(String),
-    /// A forward reference would become a value.
+    /// A forward reference is defined as a type of plain values.
     #[error("a forward reference can only become a container, not {0}")]
     BecomesValue(String),
-    /// A forward reference would become owned otherwise than promised.
+    /// A forward reference is defined as a type with another owner than declared.
     #[error(
         "{0} is not owned by a collector, or not left alone by it, as the forward reference promised"
     )]
     BecomesOtherKind(String),
 }
 
-/// What can be wrong with an allocation, an access, a cast or a call.
+/// An error of an allocation, an access, a cast or a call.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LlError {
-    /// A wrong access to memory.
+    /// A faulty access to memory.
     #[error("{0}")]
     Memory(#[from] MemoryError),
-    /// A value of another type than the place wants.
+    /// A value of a type that the place does not take.
     #[error("{place} takes {expected}, not {found}")]
     WrongType {
-        /// Where.
+        /// The place.
         place: String,
-        /// The type it takes.
+        /// The type that the place takes.
         expected: String,
-        /// The value's.
+        /// The value's type.
         found: String,
     },
     /// No such field.
@@ -118,35 +119,35 @@ pub enum LlError {
     Index {
         /// The index.
         index: i64,
-        /// What is indexed.
+        /// The indexed object.
         object: String,
         /// Its length.
         length: u64,
     },
-    /// A pointer to null is used.
+    /// A null pointer is used.
     #[error("{0} through null")]
     Null(String),
     /// Only a collector's containers may be allocated in this way.
     #[error("{0} is owned by no collector: allocate it raw or immortal")]
     NotOwned(String),
-    /// It has no size, or is no data.
+    /// The type has no size, or is not data.
     #[error("{0} can't be allocated")]
     Unmallocable(String),
-    /// A length is missing or given where there is none.
+    /// A length is missing, or given for a type without one.
     #[error("{container} {}", if *needed { "needs a length" } else { "takes no length" })]
     Length {
         /// The type.
         container: String,
-        /// Whether one is needed.
+        /// True if a length is needed.
         needed: bool,
     },
     /// A negative length.
     #[error("an allocation of {0} items")]
     NegativeLength(i64),
-    /// No memory holds so much.
+    /// There is not enough memory.
     #[error("an allocation of {0} items is too large")]
     TooLarge(i64),
-    /// Only raw allocations are freed by hand.
+    /// A free of an allocation that is not raw.
     #[error("{0} belongs to a collector and is not freed by hand")]
     FreesOwned(String),
     /// The pointer is not to the start of an allocation.
@@ -155,31 +156,31 @@ pub enum LlError {
     /// Pointer types that are not related.
     #[error("a pointer to {from} can't be cast to one to {to}")]
     InvalidCast {
-        /// From.
+        /// The source type.
         from: String,
-        /// To.
+        /// The target type.
         to: String,
     },
-    /// A cast must not change who owns the target.
+    /// A cast that would change the owner of the target.
     #[error("a cast from {from} to {to} changes whether a collector owns it")]
     CastChangesOwner {
-        /// From.
+        /// The source type.
         from: String,
-        /// To.
+        /// The target type.
         to: String,
     },
-    /// The object is not part of the larger structure that the pointer is cast to.
+    /// The object is not part of the larger structure to which the pointer is cast.
     #[error("widening to trash: {object} is not the first field of a {to}")]
     WideningToTrash {
-        /// What is pointed to.
+        /// The object.
         object: String,
         /// The type it is cast to.
         to: String,
     },
-    /// Pointers of different types are compared.
+    /// A comparison of pointers of different types.
     #[error("a pointer to {0} is compared with one to {1}")]
     Compared(String, String),
-    /// A call of null or of something without body.
+    /// A call of null or of a function without body.
     #[error("a call of the undefined function {0}")]
     Undefined(String),
     /// A call with too many or too few arguments.
@@ -187,15 +188,15 @@ pub enum LlError {
     Arity {
         /// The function.
         function: String,
-        /// How many it takes.
+        /// The number of parameters.
         expected: usize,
-        /// How many it got.
+        /// The number of arguments.
         found: usize,
     },
-    /// No run-time type information.
+    /// A type without run-time type information.
     #[error("{0} has no run-time type information")]
     NoTypeInfo(String),
-    /// A query function of another type.
+    /// A query function of a wrong type.
     #[error(
         "a query function must be Func(* {structure}) -> * Opaque RuntimeTypeInfo, not {found}"
     )]
@@ -210,15 +211,15 @@ pub enum LlError {
     WrongTypeInfo {
         /// The object.
         object: String,
-        /// What the query function said.
+        /// The result of the query function.
         told: String,
-        /// What it is.
+        /// The actual type.
         found: String,
     },
     /// Raw allocations were not freed.
     #[error("not freed: {}", .0.join(", "))]
     Leaks(Vec<String>),
-    /// What a function's body raised.
+    /// An exception raised by a function's body.
     #[error("{0}")]
     Raised(String),
 }

@@ -1,11 +1,13 @@
 //! A heap of typed containers over a memory: allocation, fields and items, functions.
 //!
-//! It is what RPython calls the testing implementation of its types: low-level code can be written and run against it
-//! in Rust, and LIR runs over the same memory. Values are typed; nothing is converted without being asked.
+//! RPython calls this the testing implementation of its types: low-level code can be written in
+//! Rust and run against it, and LIR runs over the same memory. Values are typed, and never
+//! converted implicitly.
 //!
 //! # Deliberately absent
-//! No collector: what a collector owns lives as long as the heap. Pointers into containers have no weak references of
-//! their own: over a [`CheckedMemory`](super::CheckedMemory) the use of a part of something freed is an error there.
+//! There is no collector: containers that a collector owns live as long as the heap. Pointers to
+//! parts of containers are not tracked: over a [`CheckedMemory`](super::CheckedMemory) the use of a
+//! part of a freed container is an error there.
 
 use super::fault::LlError;
 use super::memory::Memory;
@@ -16,18 +18,18 @@ use super::{MemoryError, Width};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// Who frees an allocation.
+/// The owner of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flavour {
     /// The collector.
     Gc,
-    /// Whoever allocated it.
+    /// The code that allocated it.
     Raw,
-    /// Nobody: prebuilt data.
+    /// None: it is prebuilt data, never freed.
     Immortal,
 }
 
-/// What a function does.
+/// The body of a function.
 pub type Body<M> = Rc<dyn Fn(&mut Heap<'_, M>, &[Value]) -> Result<Value, LlError>>;
 
 pub(super) struct Allocation {
@@ -47,12 +49,13 @@ pub(super) struct Function<M> {
 pub struct Heap<'t, M> {
     /// The types.
     pub types: &'t Types,
-    /// Where everything lies.
+    /// The memory.
     pub memory: M,
-    /// What is allocated, by address.
+    /// The allocations, by address.
     pub(super) allocations: BTreeMap<u64, Allocation>,
     functions: HashMap<u64, Function<M>>,
-    /// Run-time type information by the number in the type: the opaque object, and the query function.
+    /// Run-time type information by the number in the type: the opaque object, and the query
+    /// function.
     pub(super) infos: HashMap<u32, (Pointer, Option<Pointer>)>,
 }
 
@@ -68,11 +71,11 @@ impl<'t, M: Memory> Heap<'t, M> {
         }
     }
 
-    /// Allocate a container: `items` is the length of one whose size is open. Everything in it is zero, null or false,
-    /// but a raw allocation is uninitialised.
+    /// Allocates a container. `items` is the length of a container of open size. All fields are
+    /// zero, null or false, except in a raw allocation, which is uninitialised.
     ///
     /// # Errors
-    /// If it can't be allocated, or not in this way, or has no such length.
+    /// If the type can't be allocated, or not with this owner, or does not take such a length.
     pub fn malloc(
         &mut self,
         ty: TypeId,
@@ -86,8 +89,8 @@ impl<'t, M: Memory> Heap<'t, M> {
         Ok(pointer)
     }
 
-    /// The same without zeroing: only pointers to what a collector owns are null, so that it may run, and those not in
-    /// a raw allocation.
+    /// Allocates without zeroing. Only pointers to containers that a collector owns are null, so
+    /// that the collector may run; in a raw allocation not even those.
     ///
     /// # Errors
     /// As for [`Heap::malloc`].
@@ -162,7 +165,7 @@ impl<'t, M: Memory> Heap<'t, M> {
         })
     }
 
-    /// Store zeros to the cells of those kinds, but for lengths.
+    /// Stores zeros to the cells of these kinds, except lengths.
     fn fill(&mut self, pointer: Pointer, which: fn(CellKind) -> bool) -> Result<(), LlError> {
         let shape = self.types.shape(pointer.target);
         let count = self.allocations[&pointer.address].items;
@@ -195,10 +198,10 @@ impl<'t, M: Memory> Heap<'t, M> {
         name.split(" {").next().unwrap_or_default().to_owned()
     }
 
-    /// Free a raw allocation.
+    /// Frees a raw allocation.
     ///
     /// # Errors
-    /// If a collector owns it, nobody frees it, it is freed already, or the pointer is to a part of it.
+    /// If a collector owns it, it is immortal or already freed, or the pointer is to a part of it.
     pub fn free(&mut self, pointer: Pointer) -> Result<(), LlError> {
         if self.types.is_gc(pointer.target) {
             return Err(LlError::FreesOwned(self.types.name(pointer.target)));
@@ -217,7 +220,7 @@ impl<'t, M: Memory> Heap<'t, M> {
         }
     }
 
-    /// Look for raw allocations that were not freed, as at the end of a program.
+    /// Looks for raw allocations that were not freed, as at the end of a program.
     ///
     /// # Errors
     /// [`LlError::Leaks`] names them.
@@ -234,13 +237,13 @@ impl<'t, M: Memory> Heap<'t, M> {
         }
     }
 
-    /// The allocation that an address is in, and where that begins.
+    /// The allocation that contains an address, and its start.
     pub(super) fn container_of(&self, address: u64) -> Option<(u64, &Allocation)> {
         let (&start, allocation) = self.allocations.range(..=address).next_back()?;
         (address - start < allocation.bytes.max(1)).then_some((start, allocation))
     }
 
-    /// The type of a value. A pointer's is given by what it points to.
+    /// The type of a value. For a pointer, that of its target.
     pub fn type_name(&self, value: Value) -> String {
         match value {
             Value::Ptr(pointer) => format!("* {}", self.types.name(pointer.target)),
@@ -260,7 +263,7 @@ impl<'t, M: Memory> Heap<'t, M> {
         }
     }
 
-    /// Whether a value is of a type. Nothing is converted.
+    /// Checks that a value is of a type. There are no conversions.
     pub(super) fn check_type(&self, value: Value, ty: TypeId, place: &str) -> Result<(), LlError> {
         let fits = match (value, self.types.get(ty)) {
             (Value::Ptr(pointer), Type::Ptr(target)) => self.types.same(pointer.target, *target),
@@ -294,19 +297,20 @@ impl<'t, M: Memory> Heap<'t, M> {
         Ok((ty, pointer.address + u64::from(offset)))
     }
 
-    /// Read a field; of one that is a container, a pointer to it.
+    /// Reads a field. For a field that is a container, returns a pointer to it.
     ///
     /// # Errors
-    /// If there is no such field, or the memory says no.
+    /// If there is no such field, or the memory reports an error.
     pub fn get_field(&mut self, pointer: Pointer, field: &str) -> Result<Value, LlError> {
         let (ty, address) = self.part(pointer, field)?;
         self.read(ty, address)
     }
 
-    /// Write a field.
+    /// Writes a field.
     ///
     /// # Errors
-    /// If there is no such field, it is a container, the value is of another type, or the memory says no.
+    /// If there is no such field, it is a container, the value is of another type, or the memory
+    /// reports an error.
     pub fn set_field(
         &mut self,
         pointer: Pointer,
@@ -320,7 +324,7 @@ impl<'t, M: Memory> Heap<'t, M> {
     /// The length of an array.
     ///
     /// # Errors
-    /// If it is none, or its length is not stored.
+    /// If the target is no array, or its length is not stored.
     pub fn len(&mut self, pointer: Pointer) -> Result<u64, LlError> {
         match *self.types.get(pointer.target) {
             Type::FixedArray { length, .. } => Ok(u64::from(length)),
@@ -359,23 +363,23 @@ impl<'t, M: Memory> Heap<'t, M> {
         }
         let (start, stride) = match self.types.items(pointer.target) {
             Some(items) => (items.start, items.stride),
-            // Of known length: the items are fields.
+            // An array of fixed length: the items are fields.
             None => (0, self.types.offset(pointer.target, "item1").unwrap_or(0)),
         };
         let offset = i64::from(start) + index.wrapping_mul(i64::from(stride));
         Ok((item, pointer.address.wrapping_add_signed(offset)))
     }
 
-    /// Read an item; of one that is a container, a pointer to it.
+    /// Reads an item. For an item that is a container, returns a pointer to it.
     ///
     /// # Errors
-    /// If there is no such item, or the memory says no.
+    /// If there is no such item, or the memory reports an error.
     pub fn get_item(&mut self, pointer: Pointer, index: i64) -> Result<Value, LlError> {
         let (ty, address) = self.item(pointer, index)?;
         self.read(ty, address)
     }
 
-    /// Write an item.
+    /// Writes an item.
     ///
     /// # Errors
     /// As for [`Heap::set_field`].
@@ -426,10 +430,10 @@ impl<'t, M: Memory> Heap<'t, M> {
         }
     }
 
-    /// A function: something of a function type that can be called, or only declared.
+    /// Adds a function of a function type, with a body, or only declared.
     ///
     /// # Errors
-    /// If the type is none of a function.
+    /// If the type is not a function type.
     pub fn function(
         &mut self,
         ty: TypeId,
@@ -439,7 +443,7 @@ impl<'t, M: Memory> Heap<'t, M> {
         if !matches!(self.types.get(ty), Type::Func { .. }) {
             return Err(LlError::Unmallocable(self.types.name(ty)));
         }
-        // It has an address but no cells: nothing may be read there.
+        // It has an address but no cells: no data may be read there.
         let shape = Shape {
             bytes: 8,
             ..Shape::default()
@@ -456,10 +460,10 @@ impl<'t, M: Memory> Heap<'t, M> {
         })
     }
 
-    /// Call a function.
+    /// Calls a function.
     ///
     /// # Errors
-    /// If the pointer is to none, the arguments do not fit, or what the function's body raises.
+    /// If the pointer is not to a function, the arguments do not fit, or the body raises.
     pub fn call(&mut self, callee: Pointer, args: &[Value]) -> Result<Value, LlError> {
         let Type::Func { params, result } = self.types.get(callee.target) else {
             return Err(LlError::Undefined(self.types.name(callee.target)));
@@ -469,7 +473,7 @@ impl<'t, M: Memory> Heap<'t, M> {
         }
         let known = self.functions.get(&callee.address);
         let name = known.map_or_else(|| "?".to_owned(), |function| function.name.clone());
-        // Nothing is passed for what is nothing.
+        // A `Void` parameter has no argument.
         let passed: Vec<TypeId> = params
             .iter()
             .copied()
@@ -498,9 +502,9 @@ impl<'t, M: Memory> Heap<'t, M> {
     }
 }
 
-/// More items than any allocation has.
+/// A bound on the number of items of an allocation.
 const MOST_ITEMS: u64 = 1 << 30;
-/// More bytes than any allocation has.
+/// A bound on the bytes of an allocation.
 const MOST_BYTES: u64 = 1 << 40;
 
 fn width(bytes: u32, kind: CellKind) -> Width {

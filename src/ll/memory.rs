@@ -1,4 +1,4 @@
-//! What a memory is to whoever loads and stores: addresses, widths, bits. The raw memory is the host's own.
+//! The interface of a memory: addresses, widths, bits. The raw memory is the host's own.
 
 use super::Width;
 use super::checked::MemoryError;
@@ -12,25 +12,26 @@ pub trait Memory {
     /// The bits at an address.
     ///
     /// # Errors
-    /// A memory that checks says what is wrong with the access.
+    /// A checking memory reports the fault of the access.
     fn load(&mut self, width: Width, address: u64) -> Result<u64, MemoryError>;
 
-    /// Replace the bits at an address.
+    /// Replaces the bits at an address.
     ///
     /// # Errors
     /// As for [`Memory::load`].
     fn store(&mut self, width: Width, address: u64, bits: u64) -> Result<(), MemoryError>;
 
-    /// Room for something of this shape with so many items, whose content is undefined; `name` is for errors.
+    /// Allocates memory for a container of this shape with this number of items. Its content is
+    /// undefined; `name` is for errors.
     ///
     /// # Errors
-    /// If there is no room.
+    /// If there is not enough memory.
     fn allocate(&mut self, name: &str, shape: &Shape, items: u64) -> Result<u64, MemoryError>;
 
-    /// Give room back.
+    /// Frees an allocation.
     ///
     /// # Errors
-    /// If a checked memory has no such room, or not any more.
+    /// If a checked memory has no such allocation, or it was freed before.
     fn release(&mut self, address: u64) -> Result<(), MemoryError>;
 }
 
@@ -56,7 +57,8 @@ impl Memory for RawMemory {
     #[inline]
     fn load(&mut self, width: Width, address: u64) -> Result<u64, MemoryError> {
         let p = std::ptr::with_exposed_provenance::<u8>(address as usize);
-        // SAFETY: promised by whoever made this memory. Nothing need be aligned.
+        // SAFETY: the creator of this memory promises that accesses are valid. They need not be
+        // aligned.
         Ok(unsafe {
             match width {
                 Width::U8 => u64::from(p.read()),
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn raw_memory_widens_loads_and_narrows_stores() {
-        // SAFETY: only the room below is touched.
+        // SAFETY: the test accesses only the allocation below.
         let mut memory = unsafe { RawMemory::new() };
         let room = memory.allocate("room", &Shape::untyped(16), 0).unwrap();
         memory
@@ -115,7 +117,7 @@ mod tests {
         assert_eq!(load(Width::U32), 0xf6f5_f4f3);
         assert_eq!(load(Width::I32), 0xffff_ffff_f6f5_f4f3);
         assert_eq!(load(Width::F64), 0xfedc_ba98_f6f5_f4f3);
-        // Across a word, not aligned.
+        // An access across a word boundary, not aligned.
         memory.store(Width::U16, room + 7, 0x1_2345).unwrap();
         assert_eq!(memory.load(Width::U16, room + 7).unwrap(), 0x2345);
         assert_eq!(memory.load(Width::U8, room + 7).unwrap(), 0x45);

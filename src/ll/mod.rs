@@ -1,7 +1,9 @@
-//! Low-level types: what a machine register or a word of memory holds, and how a host's objects are laid out.
+//! Low-level types: the contents of machine registers and words of memory, and the layouts of a
+//! host's objects.
 //!
-//! A LIR value has a [`Ty`]; a memory access names a [`Width`], which says how many bytes are touched and how they
-//! widen into a register. A host describes its objects as [`Struct`]s, so that no offset is written outside `hosts/`.
+//! A LIR value has a [`Ty`]. A memory access has a [`Width`], which gives the number of bytes and
+//! the way they widen into a register. A host describes its objects as [`Struct`]s, so that no
+//! offset is written outside `hosts/`.
 
 mod checked;
 mod fault;
@@ -25,7 +27,7 @@ pub use values::{Pointer, Value};
 
 use std::fmt;
 
-/// The type of a LIR value: what one machine register holds.
+/// The type of a LIR value, which is in one machine register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ty {
     /// A truth value, 0 or 1.
@@ -34,7 +36,7 @@ pub enum Ty {
     I64,
     /// An IEEE double.
     F64,
-    /// An address: an object of the host, or something inside one.
+    /// An address of an object of the host, or of a place inside one.
     Ptr,
 }
 
@@ -59,7 +61,7 @@ impl fmt::Display for Ty {
     }
 }
 
-/// How a field lies in memory, and so how a load widens it and a store narrows it.
+/// The form of a field in memory. A load widens it, a store narrows it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Width {
     /// One byte, zero-extended.
@@ -90,7 +92,7 @@ impl Width {
         Width::Ptr,
     ];
 
-    /// The register type a load of this width gives, and a store of it takes.
+    /// The register type that a load of this width gives, and that a store takes.
     pub fn ty(self) -> Ty {
         match self {
             Width::U8 | Width::U16 | Width::U32 | Width::I32 | Width::I64 => Ty::I64,
@@ -99,7 +101,7 @@ impl Width {
         }
     }
 
-    /// Bytes touched.
+    /// The number of bytes accessed.
     pub fn bytes(self) -> u32 {
         match self {
             Width::U8 => 1,
@@ -136,7 +138,7 @@ pub struct Field {
     pub name: &'static str,
     /// Bytes from the start of the structure.
     pub offset: i32,
-    /// How it lies in memory.
+    /// Its form in memory.
     pub width: Width,
 }
 
@@ -160,7 +162,7 @@ pub struct Struct {
     pub fields: Vec<Field>,
 }
 
-/// What is wrong with a structure.
+/// A fault in a structure.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LayoutError {
     /// Two fields share a byte.
@@ -199,7 +201,7 @@ impl Struct {
     /// The field of this name.
     ///
     /// # Panics
-    /// If there is none: names are the host's own, so that is a slip in its source.
+    /// If there is none: names are the host's own, so that is a bug in its source.
     pub fn field(&self, name: &str) -> Field {
         let found = self.fields.iter().find(|field| field.name == name);
         *found.unwrap_or_else(|| panic!("`{}` has no field `{name}`", self.name))

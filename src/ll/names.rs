@@ -1,4 +1,4 @@
-//! Types as people write them.
+//! The names of types, as they are written.
 
 use super::types::{Primitive, Type, TypeId, Types};
 
@@ -13,7 +13,7 @@ impl Primitive {
 }
 
 impl Types {
-    /// The type as people write it: `GcStruct point { x: Signed, y: Signed }`.
+    /// The type as it is written: `GcStruct point { x: Signed, y: Signed }`.
     pub fn name(&self, id: TypeId) -> String {
         self.name_at(id, 2)
     }

@@ -1,7 +1,8 @@
 //! Casts and comparisons of pointers, and run-time type information.
 //!
-//! A structure whose first field is a structure owned in the same way is one allocation with it, so a pointer to either
-//! may be cast to the other: inwards always, outwards if the object really is the first field of such a structure.
+//! A structure whose first field is a structure with the same owner is one allocation with it, so a
+//! pointer to either may be cast to the other: inwards always, outwards if the object really is the
+//! first field of such a structure.
 
 use super::fault::LlError;
 use super::heap::{Flavour, Heap};
@@ -11,7 +12,7 @@ use super::types::{Primitive, Type, TypeId, Types};
 use super::values::{Pointer, Value, convert};
 
 impl<M: Memory> Heap<'_, M> {
-    /// Whether two pointers are to one container.
+    /// Returns true if two pointers are to one container.
     ///
     /// # Errors
     /// [`LlError::Compared`] if their types differ.
@@ -24,7 +25,7 @@ impl<M: Memory> Heap<'_, M> {
         Ok(a.address == b.address)
     }
 
-    /// A number that tells containers apart and is the same through casts.
+    /// A number that identifies a container, and stays the same through casts.
     ///
     /// # Errors
     /// [`LlError::Null`] for null.
@@ -35,7 +36,7 @@ impl<M: Memory> Heap<'_, M> {
         Ok(pointer.address)
     }
 
-    /// A primitive as another.
+    /// Converts a primitive to another type.
     ///
     /// # Errors
     /// If the value is a pointer.
@@ -43,10 +44,10 @@ impl<M: Memory> Heap<'_, M> {
         convert(to, value)
     }
 
-    /// The same container seen as its first field, or as the structure whose first field it is.
+    /// Casts a pointer to a container's first field, or to the structure whose first field it is.
     ///
     /// # Errors
-    /// If the types are not related in that way, or the container is not what it is to be seen as.
+    /// If the types are not related in that way, or the container is not of the target type.
     pub fn cast_pointer(&self, to: TypeId, pointer: Pointer) -> Result<Pointer, LlError> {
         let types = self.types;
         let cast = Pointer {
@@ -82,7 +83,7 @@ impl<M: Memory> Heap<'_, M> {
         }
         let is_whole = self.allocations.contains_key(&pointer.address);
         if !is_whole && self.container_of(pointer.address).is_some() {
-            // A part, but not the first.
+            // A part other than the first.
             return Err(invalid);
         }
         Err(LlError::WideningToTrash {
@@ -91,7 +92,7 @@ impl<M: Memory> Heap<'_, M> {
         })
     }
 
-    /// Whether `inner` is the first field of `outer`, or of its first field, and so on.
+    /// Returns true if `inner` is the first field of `outer`, or of its first field, and so on.
     fn is_first_of(&self, inner: TypeId, outer: TypeId) -> bool {
         let mut next = self.types.first_struct(outer);
         while let Some(first) = next {
@@ -139,10 +140,10 @@ impl<M: Memory> Heap<'_, M> {
         }
     }
 
-    /// A pointer whose target's type is hidden, or found again.
+    /// Casts a pointer to or from opaque data.
     ///
     /// # Errors
-    /// If the cast changes who owns the target, or it is not of the type that it is to be seen as.
+    /// If the cast changes the owner of the target, or the target is not of the wanted type.
     pub fn cast_opaque(&self, to: TypeId, pointer: Pointer) -> Result<Pointer, LlError> {
         let types = self.types;
         let names = || (types.name(pointer.target), types.name(to));
@@ -165,10 +166,10 @@ impl<M: Memory> Heap<'_, M> {
         Err(LlError::InvalidCast { from, to })
     }
 
-    /// An integer as a pointer: 0 is null, an odd one stays an integer in a pointer's clothes.
+    /// Casts an integer to a pointer: 0 is null, and an odd integer stays an integer.
     ///
     /// # Errors
-    /// For another even integer: it could be an address by accident.
+    /// For another even integer, which could be an address by accident.
     pub fn cast_int_to_pointer(&self, to: TypeId, value: i64) -> Result<Pointer, LlError> {
         if value != 0 && value % 2 == 0 {
             return Err(LlError::WrongType {
@@ -194,11 +195,11 @@ impl<M: Memory> Heap<'_, M> {
         }
     }
 
-    /// Give a structure run-time type information, with the function that finds it from an object, if there is one.
-    /// Gives the information: a pointer to opaque data.
+    /// Gives a structure run-time type information, with a function that finds it from an object,
+    /// if there is one. Returns the information: a pointer to opaque data.
     ///
     /// # Errors
-    /// If the type was not made with type information, or the function has another type.
+    /// If the type was not declared with type information, or the function has a wrong type.
     pub fn attach_type_info(
         &mut self,
         ty: TypeId,
@@ -212,7 +213,7 @@ impl<M: Memory> Heap<'_, M> {
             entry.1 = query.or(entry.1);
             return Ok(entry.0);
         }
-        // The data itself is the back end's.
+        // The data itself belongs to the back end.
         let shape = Shape {
             bytes: 8,
             ..Shape::default()
@@ -260,11 +261,11 @@ impl<M: Memory> Heap<'_, M> {
         Ok(info.0)
     }
 
-    /// The information of the largest structure that an object is the beginning of. What the query function of the
-    /// pointer's type says is compared with it.
+    /// The type information of the largest structure that starts at an object. The result of the
+    /// query function of the pointer's type is compared with it.
     ///
     /// # Errors
-    /// If there is none, or the query function says something else.
+    /// If there is none, or the query function returns other information.
     pub fn runtime_type_info(&mut self, pointer: Pointer) -> Result<Pointer, LlError> {
         if pointer.is_null() {
             return Err(LlError::Null("type information".to_owned()));
@@ -293,7 +294,7 @@ impl<M: Memory> Heap<'_, M> {
         Ok(info)
     }
 
-    /// Which type's information a value is.
+    /// The name of the type whose information a value is.
     fn type_told(&self, told: Value) -> String {
         let number = self
             .infos
@@ -308,7 +309,7 @@ impl<M: Memory> Heap<'_, M> {
             .map_or_else(|| "another type".to_owned(), |ty| self.types.name(ty))
     }
 
-    /// Allocate a structure that a collector owns.
+    /// Allocates a structure that a collector owns.
     ///
     /// # Errors
     /// As for [`Heap::malloc`].

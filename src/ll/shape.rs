@@ -1,24 +1,24 @@
-//! How a container lies in memory: cells at offsets, computed from its type.
+//! The layout of a container in memory: cells at offsets, computed from its type.
 
 use super::types::{Primitive, Type, TypeId, Types};
 use super::{Ty, Width};
 
-/// What a cell holds, as far as an access must know.
+/// The kind of a cell, as far as accesses depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CellKind {
     /// An integer, a character or a truth value.
     Int,
     /// A double.
     Float,
-    /// A pointer; whether to something that a collector owns.
+    /// A pointer, with its target's owner.
     Pointer {
-        /// Whether a collector owns what it points to.
+        /// True if a collector owns the target.
         gc: bool,
     },
 }
 
 impl CellKind {
-    /// Whether an access of this width, whose size fits, may touch such a cell.
+    /// Returns true if an access of this width, whose size fits, may touch such a cell.
     pub fn takes(self, width: Width) -> bool {
         matches!(
             (self, width.ty()),
@@ -38,7 +38,7 @@ pub struct Cell {
     pub offset: u32,
     /// Bytes.
     pub bytes: u32,
-    /// What it holds.
+    /// Its kind.
     pub kind: CellKind,
 }
 
@@ -47,17 +47,17 @@ pub struct Cell {
 pub struct Items {
     /// The array's name; empty if the container is one.
     pub name: String,
-    /// Where they begin.
+    /// The offset of the first item.
     pub start: u32,
-    /// Bytes from one to the next.
+    /// The distance of two items in bytes.
     pub stride: u32,
-    /// Where the length is stored.
+    /// The offset of the stored length.
     pub length: Option<u32>,
-    /// The cells of one.
+    /// The cells of one item.
     pub cells: Vec<Cell>,
 }
 
-/// How a container lies in memory.
+/// The layout of a container in memory.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Shape {
     /// Its cells.
@@ -66,7 +66,7 @@ pub struct Shape {
     pub items: Option<Items>,
     /// Bytes without the items.
     pub bytes: u32,
-    /// Bytes that may be used as anything, as a stack slot's.
+    /// True if the bytes may be used for any types, as in a stack slot.
     pub is_untyped: bool,
 }
 
@@ -80,7 +80,7 @@ impl Shape {
         }
     }
 
-    /// Bytes with so many items.
+    /// The number of bytes with this number of items.
     pub fn size(&self, items: u64) -> u64 {
         let each = self
             .items
@@ -89,7 +89,7 @@ impl Shape {
         u64::from(self.bytes) + items * each
     }
 
-    /// The cell that an offset is in, with the name that the index of its item gives it, and its offset.
+    /// The cell at an offset, with the index of its item in the name, and its own offset.
     pub fn cell(&self, offset: u64) -> Option<(String, u64, &Cell)> {
         let inside = |cell: &Cell, at: u64| {
             (u64::from(cell.offset)..u64::from(cell.offset + cell.bytes)).contains(&at)
@@ -110,7 +110,7 @@ impl Shape {
 }
 
 impl Types {
-    /// How a primitive or a pointer lies in memory; none for `Void`, which is nowhere.
+    /// The form of a primitive or a pointer in memory. None for `Void`, which takes no memory.
     pub fn cell_of(&self, ty: TypeId) -> Option<(u32, CellKind)> {
         Some(match *self.get(ty) {
             Type::Primitive(primitive) => match primitive {
@@ -132,7 +132,7 @@ impl Types {
         })
     }
 
-    /// How a container lies in memory.
+    /// The layout of a container in memory.
     pub fn shape(&self, ty: TypeId) -> Shape {
         let mut shape = Shape::default();
         self.lay_out(ty, "", &mut shape);
@@ -153,7 +153,7 @@ impl Types {
         None
     }
 
-    /// Where in a container the items of its array begin, and how far they are apart. None if it has no array.
+    /// The items of a container's array. None if it has no array.
     pub fn items(&self, container: TypeId) -> Option<Items> {
         self.shape(container).items
     }
@@ -218,7 +218,7 @@ impl Types {
         }
     }
 
-    /// Put a value or a container at the end of a shape.
+    /// Adds a value or a container at the end of a shape.
     fn add(&self, ty: TypeId, name: &str, shape: &mut Shape) {
         shape.bytes = self.place(ty, shape.bytes);
         if let Some((bytes, kind)) = self.cell_of(ty) {

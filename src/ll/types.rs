@@ -1,10 +1,12 @@
-//! Low-level types: what a variable may hold, and how containers are put together.
+//! Low-level types: the possible values of a variable, and the composition of containers.
 //!
-//! A variable holds a **primitive** or a **pointer**. A **container** (structure, array, function, opaque data) lies in
-//! memory and is reached through pointers only. Types live in a [`Types`] table and are named by [`TypeId`]; two types
-//! are the same if their structure is ([`Types::same`]), so a recursive type equals its unfolding.
+//! A variable holds a **primitive** or a **pointer**. A **container** (structure, array, function,
+//! opaque data) is in memory and is accessed only through pointers. Types are in a [`Types`] table
+//! and are identified by [`TypeId`]; two types are the same if their structure is
+//! ([`Types::same`]), so a recursive type equals its unfolding.
 //!
-//! The rules of composition and their errors are those of RPython's `lltype`; `tests/types.rs` has them as a table.
+//! The rules of composition and their errors are those of RPython's `lltype`; `tests/types.rs` has
+//! them as a table.
 
 use super::fault::TypeFault;
 use cranelift_entity::{PrimaryMap, entity_impl};
@@ -29,7 +31,7 @@ pub enum Primitive {
     Char,
     /// A truth value.
     Bool,
-    /// Nothing: a constant that compiled code does not hold.
+    /// No value: a constant that compiled code does not store.
     Void,
     /// A signed integer of 8, 16 or 32 bits.
     SignedBits(u8),
@@ -38,7 +40,7 @@ pub enum Primitive {
 }
 
 impl Primitive {
-    /// All of them.
+    /// All primitives.
     pub const ALL: [Primitive; 12] = [
         Primitive::Signed,
         Primitive::Unsigned,
@@ -55,36 +57,36 @@ impl Primitive {
     ];
 }
 
-/// A type, taken apart by one level.
+/// A type, one level deep.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
     /// A primitive.
     Primitive(Primitive),
     /// A structure: named fields, one after the other.
     Struct {
-        /// Its name, for people.
+        /// Its name, for messages.
         name: String,
         /// Names and types.
         fields: Vec<(String, TypeId)>,
-        /// Whether a collector owns it (it may be allocated alone).
+        /// True if a collector owns it (it may be allocated alone).
         gc: bool,
         /// With run-time type information: a number that makes the type differ from all others.
         rtti: Option<u32>,
     },
     /// An array whose length is chosen when it is allocated.
     Array {
-        /// What it holds.
+        /// The type of its items.
         item: TypeId,
-        /// Whether a collector owns it.
+        /// True if a collector owns it.
         gc: bool,
-        /// Whether its length is stored.
+        /// True if its length is stored.
         has_length: bool,
     },
     /// An array of known length: a structure with fields `item0`, `item1`, ...
     FixedArray {
-        /// What it holds.
+        /// The type of its items.
         item: TypeId,
-        /// How many.
+        /// The number of items.
         length: u32,
     },
     /// A pointer to a container.
@@ -100,14 +102,14 @@ pub enum Type {
     Opaque {
         /// Its name.
         name: String,
-        /// Whether a collector owns it.
+        /// True if a collector owns it.
         gc: bool,
     },
     /// A container that is defined later.
     Forward {
-        /// Whether a collector will own it.
+        /// True if a collector will own it.
         gc: bool,
-        /// What it became.
+        /// Its definition.
         target: Option<TypeId>,
     },
 }
@@ -141,7 +143,7 @@ impl Types {
         }
     }
 
-    /// Data that stands for a type at run time.
+    /// Data that represents a type at run time.
     pub const RUNTIME_TYPE_INFO: TypeId = TypeId(Primitive::ALL.len() as u32);
     /// [`Primitive::Signed`].
     pub const SIGNED: TypeId = TypeId(0);
@@ -186,7 +188,8 @@ impl Types {
         self.make_struct(name, fields, true)
     }
 
-    /// The same with run-time type information, to which a query function may be attached: it equals no other type.
+    /// A structure with run-time type information, to which a query function may be attached: it
+    /// equals no other type.
     ///
     /// # Errors
     /// As for [`Types::structure`].
@@ -250,7 +253,8 @@ impl Types {
         }))
     }
 
-    /// Whether a type may lie inside another, as far as that depends on it alone. Arrays are looked at by the caller.
+    /// Checks that a type may be part of another, as far as that depends on it alone. The caller
+    /// checks arrays.
     fn check_inlined(&self, ty: TypeId, is_first_of_gc: bool) -> Result<(), TypeFault> {
         match self.get(ty) {
             Type::Struct { gc: true, .. } if !is_first_of_gc => {
@@ -375,10 +379,10 @@ impl Types {
         self.types.push(Type::Forward { gc, target: None })
     }
 
-    /// Say what a forward reference is.
+    /// Defines a forward reference.
     ///
     /// # Errors
-    /// If it is none any more, or `target` is no container, or is not owned as promised.
+    /// If it is already defined, or `target` is no container, or does not have the declared owner.
     pub fn define(&mut self, forward: TypeId, target: TypeId) -> Result<(), TypeFault> {
         let Type::Forward { gc, target: None } = self.types[forward] else {
             return Err(TypeFault::NotForward(self.name(forward)));
@@ -397,7 +401,7 @@ impl Types {
     }
 }
 
-/// Questions.
+/// Queries.
 impl Types {
     /// A type, through forward references that are defined.
     pub fn get(&self, id: TypeId) -> &Type {
@@ -410,12 +414,12 @@ impl Types {
         }
     }
 
-    /// Whether values of it lie in memory only.
+    /// Returns true if its values are only in memory.
     pub fn is_container(&self, id: TypeId) -> bool {
         !matches!(self.get(id), Type::Primitive(_) | Type::Ptr(_))
     }
 
-    /// Whether a collector owns it.
+    /// Returns true if a collector owns it.
     pub fn is_gc(&self, id: TypeId) -> bool {
         match *self.get(id) {
             Type::Struct { gc, .. }
@@ -426,7 +430,7 @@ impl Types {
         }
     }
 
-    /// Whether its size is chosen when it is allocated.
+    /// Returns true if its size is chosen when it is allocated.
     pub fn is_varsized(&self, id: TypeId) -> bool {
         match self.get(id) {
             Type::Array { .. } => true,
@@ -448,8 +452,8 @@ impl Types {
         }
     }
 
-    /// The structure that is the first field, if it is owned as the whole is: they are one allocation, and a pointer to
-    /// either may be cast to the other.
+    /// The structure that is the first field, if it has the same owner as the whole. The two are
+    /// one allocation, and a pointer to either may be cast to the other.
     pub fn first_struct(&self, id: TypeId) -> Option<TypeId> {
         let Type::Struct { fields, gc, .. } = self.get(id) else {
             return None;
@@ -461,8 +465,8 @@ impl Types {
         }
     }
 
-    /// Whether two types have the same structure. Recursive types are compared by assuming of a pair that is being
-    /// compared that it is the same.
+    /// Returns true if two types have the same structure. A pair of recursive types that is already
+    /// being compared counts as the same.
     pub fn same(&self, a: TypeId, b: TypeId) -> bool {
         self.same_under(a, b, &mut HashSet::new())
     }
@@ -530,16 +534,17 @@ impl Types {
                     && same(*r1, *r2)
                     && p1.iter().zip(p2).all(|(&x, &y)| same(x, y))
             }
-            // Not yet defined: only itself.
+            // Not yet defined: equal only to itself.
             (Type::Forward { .. }, _) | (_, Type::Forward { .. }) => false,
             (x, y) => x == y,
         }
     }
 
-    /// A number that types of the same structure share. It looks a few levels deep only, so recursive types have one.
+    /// A hash that is equal for types of the same structure. It looks only a few levels deep, so
+    /// recursive types have one too.
     ///
     /// # Errors
-    /// [`TypeFault::Unresolved`] where it meets a forward reference that is not defined.
+    /// [`TypeFault::Unresolved`] for an undefined forward reference.
     pub fn hash(&self, id: TypeId) -> Result<u64, TypeFault> {
         let mut hasher = DefaultHasher::new();
         self.hash_into(id, 3, &mut hasher)?;

@@ -3,12 +3,12 @@
 use super::fault::LlError;
 use super::types::{Primitive, TypeId};
 
-/// A pointer: where, and to what. Null is address 0.
+/// A pointer: an address and the type of its target. Null is address 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Pointer {
-    /// The type of what it points to.
+    /// The target's type.
     pub target: TypeId,
-    /// Where that is.
+    /// The target's address.
     pub address: u64,
 }
 
@@ -18,7 +18,7 @@ impl Pointer {
         Pointer { target, address: 0 }
     }
 
-    /// Whether it is null.
+    /// Returns true if it is null.
     pub fn is_null(self) -> bool {
         self.address == 0
     }
@@ -39,7 +39,7 @@ pub enum Value {
     Bool(bool),
     /// Of `Void`.
     Void,
-    /// Of an integer type of fewer bits: its bits, extended as its type says.
+    /// Of a smaller integer type: its bits, extended as the type requires.
     Sized(Primitive, u64),
     /// Of a pointer type.
     Ptr(Pointer),
@@ -58,7 +58,7 @@ pub(super) fn bits(value: Value) -> u64 {
     }
 }
 
-/// The value of a type that some bits are: those that it has no room for are cut off.
+/// The value of a type with these bits; excess bits are cut off.
 pub(super) fn value_of(primitive: Primitive, bits: u64) -> Value {
     match primitive {
         Primitive::Signed => Value::Signed(bits.cast_signed()),
@@ -76,7 +76,7 @@ pub(super) fn value_of(primitive: Primitive, bits: u64) -> Value {
     }
 }
 
-/// A primitive as another, as C converts: cut off, rounded towards zero, 0 or 1.
+/// Converts a primitive as C does: cut off, rounded towards zero, 0 or 1.
 ///
 /// # Errors
 /// If the value is a pointer.

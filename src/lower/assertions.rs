@@ -1,13 +1,13 @@
-//! What compiled code calls where a fact does not hold that was compiled into a check
+//! The function that compiled code calls if an asserted fact does not hold
 //! ([`Function::asserted`]).
 
 use crate::hir::{Function, Value};
 use std::sync::{Mutex, PoisonError};
 
-/// What each check says, by its number; never forgotten, for it is there only in tests.
+/// The text of each assertion, by its number. Never freed, since assertions exist only in tests.
 static TEXTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// A number for the check that is `v`.
+/// A new number for the assertion `v`.
 pub(super) fn number(f: &Function, v: Value) -> i64 {
     let inst = f.inst(v);
     let line = f.code.instr(inst.pc).line;
@@ -28,12 +28,12 @@ pub(super) fn number(f: &Function, v: Value) -> i64 {
     texts.len() as i64 - 1
 }
 
-/// The address of what ends the process.
+/// The address of the function that ends the process.
 pub(super) fn address() -> u64 {
     (false_fact as *const ()).expose_provenance() as u64
 }
 
-/// Say which fact is false, and end the process: what comes next would be wrong.
+/// Prints the false fact and ends the process, because the code that follows would be wrong.
 extern "C" fn false_fact(number: i64) -> i64 {
     let texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     let text = texts

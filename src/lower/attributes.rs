@@ -1,4 +1,5 @@
-//! What the host's plans for attributes do: checks, loads, stores and new instances, each an intrinsic of the host's with constants.
+//! The host's plans for attributes: checks, loads, stores and new instances, each a host intrinsic
+//! with constants.
 
 use super::Lower;
 use super::Repr;
@@ -8,19 +9,20 @@ use crate::lir;
 use crate::ll::Ty;
 
 impl HighLevelOp<'_, '_> {
-    /// The operands as a plan's intrinsic takes them, before its constants.
+    /// The operands of a plan's intrinsic, without its constants.
     pub(super) fn plan_inputs(&mut self, call: &IntrinsicCall) -> Vec<lir::Value> {
         let host = self.lower.host;
         let params = &host.intrinsics[call.id].func.signature.params;
         self.inputs(&params[..self.args().len()])
     }
 
-    /// A plan's intrinsic of objects that leaves where it fails.
+    /// A plan's intrinsic on objects, with a side exit on failure.
     pub(super) fn access(&mut self, call: &IntrinsicCall) -> Option<lir::Value> {
         let mut exit = self.exit();
         let args = self.plan_inputs(call);
         if (0..args.len()).any(|i| self.repr(i) != Repr::Object) {
-            // The frame state has the number itself: nobody else knows of the box.
+            // The frame state has the raw number, and only this operation refers to its box, which
+            // is dropped here.
             let (here, failed) = (self.b().current(), self.b().cold_block());
             self.b().switch_to(failed);
             self.drop_made();
@@ -47,7 +49,8 @@ impl HighLevelOp<'_, '_> {
 }
 
 impl Lower<'_> {
-    /// Inline an intrinsic of the host's plans, its immediates behind the operands: addresses where it takes such.
+    /// Inlines a plan's intrinsic, with its immediates after the operands: addresses where it takes
+    /// pointers.
     pub(super) fn host_call(
         &mut self,
         call: &IntrinsicCall,

@@ -11,7 +11,7 @@ use crate::ll::{Ty, Width};
 use crate::types::Type;
 
 impl HighLevelOp<'_, '_> {
-    /// A general operation; gives its result, if it has one.
+    /// A general operation. Returns its result, if it has one.
     pub(super) fn general(&mut self, op: GeneralOp, imms: [i64; 2]) -> Option<lir::Value> {
         let info = op.info();
         match op {
@@ -22,7 +22,8 @@ impl HighLevelOp<'_, '_> {
             GeneralOp::OperatorRest => return Some(self.operator_rest(imms)),
             _ => {}
         }
-        // Nobody looks while a quiet helper runs; one that raises leaves its position for the traceback.
+        // A quiet helper runs no code that could look at the frame. A helper that raises needs the
+        // position for the traceback.
         if info.raises || !info.quiet {
             self.publish();
         }
@@ -84,14 +85,14 @@ impl HighLevelOp<'_, '_> {
         result
     }
 
-    /// A stack slot for so many objects.
+    /// A stack slot for `words` objects.
     fn array(&mut self, words: usize) -> i64 {
         let slot = self.b().slot(8 * words.max(1) as u32);
         self.lower.references_in(slot, words);
         slot
     }
 
-    /// Store objects into a stack slot; gives its address.
+    /// Stores objects into a stack slot. Returns its address.
     fn fill(&mut self, slot: i64, pointers: &[lir::Value]) -> lir::Value {
         let buffer = self.b().stack_addr(slot);
         for (i, &p) in pointers.iter().enumerate() {
@@ -100,8 +101,8 @@ impl HighLevelOp<'_, '_> {
         buffer
     }
 
-    /// Append to a list: in place where there is room. What the helper does when there is none runs no code of the
-    /// program, but may find no memory.
+    /// Appends to a list, in place if there is room. Otherwise a helper grows the list: it runs no
+    /// user code, but may fail for lack of memory.
     fn append(&mut self) {
         let (list, item) = (self.object(0), self.object(1));
         let full = self.b().cold_block();
@@ -124,7 +125,7 @@ impl HighLevelOp<'_, '_> {
         self.lower.forget_published(before);
     }
 
-    /// What an operator's method has given, unless that says that it does not know such operands.
+    /// The result of an operator's method, unless that is NotImplemented.
     fn operator_rest(&mut self, imms: [i64; 2]) -> lir::Value {
         let given = self.passed_on(3);
         let declined = self.object(2);
@@ -150,7 +151,8 @@ impl HighLevelOp<'_, '_> {
         result
     }
 
-    /// A call of a function of the host's, by the address of its operands, which are let go before an exception goes on.
+    /// Calls a host function with the address of its operands. These are dropped before an
+    /// exception propagates.
     pub(super) fn call_native(&mut self, call: &IntrinsicCall) -> lir::Value {
         self.publish();
         let count = self.args().len();
@@ -186,7 +188,7 @@ impl HighLevelOp<'_, '_> {
 }
 
 impl Lower<'_> {
-    /// Call through the cell of an entry for objects.
+    /// Calls through the cell of an entry for objects.
     pub(super) fn call_boxed(&mut self, cell: u64, operands: &[lir::Value]) -> lir::Value {
         let cell = self.b.pconst(cell);
         let entry = self.b.load(Width::Ptr, cell, 0);
@@ -198,12 +200,12 @@ impl Lower<'_> {
         self.reference(result)
     }
 
-    /// What is stored in the frame for others here.
+    /// The values that the frame's words hold here.
     pub(super) fn published(&self) -> (Option<u32>, Shadows) {
         (self.position, self.shadows.clone())
     }
 
-    /// Where a path that has published meets one that has not, only what both have stored holds.
+    /// At a join, keeps only the published values that both paths have stored.
     pub(super) fn forget_published(&mut self, (position, shadows): (Option<u32>, Shadows)) {
         self.shadows = shadows
             .into_iter()

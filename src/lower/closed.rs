@@ -15,29 +15,29 @@ use crate::lir::{self, BlockCall, Builder, End, Func, IntCond, Opcode, Signature
 use crate::ll::{Ty, Width};
 use cranelift_entity::EntityRef;
 
-/// What lowering needs of a closed unit.
+/// Data for lowering a closed unit.
 #[derive(Clone, Copy)]
 pub(super) struct Closed<'a> {
     parts: &'a ClosedParts,
     own: &'a RawEntry,
-    /// How many calls of the unit itself stand in each other in its code, if this is the unit: else it is a body to be
-    /// put in place of such a call, which is entered already.
+    /// The number of nested calls of the unit itself that are expanded in its code. None for a body
+    /// that replaces such a call, and has no entry check.
     levels: Option<u32>,
-    /// What stands in place of calls of the unit itself.
+    /// The body that replaces calls of the unit itself.
     body: Option<&'a Func>,
 }
 
-/// Bodies of the unit stand in each other at most so often in place of its calls of itself, ...
+/// The most levels of nested bodies in place of the unit's calls of itself, ...
 const MOST_LEVELS: u32 = 3;
-/// ... and no more once there are so many instructions.
+/// ... as long as there are fewer instructions than this.
 const MOST_INSTS: usize = 400;
 /// The stack slot for the words of exits in such bodies.
 const RECORD_SLOT: i64 = 0;
 
-/// Lower `f` as the closed unit behind `own`; see [`lower`](super::lower) for `planted`.
+/// Lowers `f` as the closed unit of `own`; see [`lower`](super::lower) for `planted`.
 ///
 /// # Errors
-/// Faults of lowering's own.
+/// Faults of lowering itself.
 ///
 /// # Panics
 /// If `f` is not in canonical form, or not closed, or `parts` has nothing for closed units.
@@ -74,7 +74,7 @@ pub fn lower_closed(
     let calls = own_calls(f, own);
     while calls > 0 && levels < MOST_LEVELS {
         let next = lower(None, body.as_ref())?.func;
-        // A body with other slots would need its own ones in each place.
+        // A body with stack slots would need its own for each copy.
         if next.slots.len() > 1 || size(&next) * calls > MOST_INSTS {
             break;
         }
@@ -84,7 +84,7 @@ pub fn lower_closed(
     lower(Some(levels), body.as_ref())
 }
 
-/// How often the unit calls itself.
+/// The number of times that the unit calls itself.
 fn own_calls(f: &Function, own: &RawEntry) -> usize {
     let insts = f.order.iter().flat_map(|b| &f.blocks[*b].insts);
     insts
@@ -92,7 +92,7 @@ fn own_calls(f: &Function, own: &RawEntry) -> usize {
         .count()
 }
 
-/// The instructions in blocks that are not cold.
+/// The number of instructions in blocks that are not cold.
 fn size(func: &Func) -> usize {
     let blocks = func.order.iter().map(|b| &func.blocks[*b]);
     let warm = blocks.filter(|block| !block.cold);
@@ -100,7 +100,7 @@ fn size(func: &Func) -> usize {
 }
 
 impl Lower<'_> {
-    /// Account for the call, or refuse it.
+    /// Checks that the call may be entered, and refuses it otherwise.
     pub(super) fn enter_closed(&mut self, args: &[lir::Value]) {
         for &v in &self.f.blocks[self.f.entry()].insts {
             if let Op::Arg(k) = self.f.op(v) {
@@ -112,7 +112,7 @@ impl Lower<'_> {
             return;
         };
         let refused = self.b.cold_block();
-        // The bodies in each other need no look of their own: nothing changes while they run.
+        // The nested bodies need no check of their own: nothing changes while they run.
         let room = self.b.icmp_imm(IntCond::Sgt, self.room, i64::from(levels));
         self.b.guard(room, refused);
         self.b
@@ -145,7 +145,7 @@ impl HighLevelOp<'_, '_> {
             .collect();
         let thread = self.lower.thread;
         let room = match self.lower.closed {
-            // The frame that is not made counts.
+            // The omitted frame counts too.
             Some(_) => {
                 let (room, one) = (self.lower.room, self.b().iconst(1));
                 self.b().op(Opcode::Isub, &[room, one])
@@ -156,7 +156,7 @@ impl HighLevelOp<'_, '_> {
         operands.extend(&raw);
         let state = self.state();
         if let Some(closed) = self.lower.closed {
-            // Whatever raises does so in the interpreter, behind one of these exits.
+            // An exception is raised only in the interpreter, after one of these exits.
             self.exception_cannot_occur();
             return self.call_in_closed(closed, entry, consumed, &operands);
         }
@@ -174,7 +174,8 @@ impl HighLevelOp<'_, '_> {
         self.b().switch_to(other);
         self.call_with_objects(entry, function, &raw, got);
 
-        // Host code has run: the unit goes on only if it may, with a result of the right class.
+        // Host code has run: the unit continues only if it is still valid, with a result of the
+        // right class.
         self.b().switch_to(got);
         let failed = self.b().is_null(object);
         let raise = self.exception_is_here();
@@ -195,7 +196,7 @@ impl HighLevelOp<'_, '_> {
         result
     }
 
-    /// The same in a closed unit, which leaves where the call does.
+    /// The same in a closed unit, which deoptimises if the call does.
     fn call_in_closed(
         &mut self,
         closed: Closed<'_>,
@@ -210,7 +211,8 @@ impl HighLevelOp<'_, '_> {
         {
             let lower = &mut *self.lower;
             let wait = lower.exit_at_call(waits, observed, state, consumed, None);
-            // Exits have the same numbers in the unit and in all bodies: this one is not taken here.
+            // This exit is not used here. It keeps the numbers of exits the same in the unit and in
+            // all bodies.
             lower.exit_block(ExitKind::Resume, observed, state);
             lower.b.func.order.pop();
             return lower.call_inside(body, operands, wait);
@@ -224,8 +226,9 @@ impl HighLevelOp<'_, '_> {
         result
     }
 
-    /// Call a raw entry. Gives, in a cold block where the call has no value, whether the callee left; and the block where that value, the
-    /// last that is given, is there.
+    /// Calls a raw entry, and switches to a cold block for calls that return no value. Returns a
+    /// flag that is true there if the callee deoptimised, the block where calls with a value
+    /// continue, and that value.
     fn call_entry(
         &mut self,
         entry: &RawEntry,
@@ -241,7 +244,7 @@ impl HighLevelOp<'_, '_> {
         (b.icmp_imm(IntCond::Eq, status, EXITING), go, result)
     }
 
-    /// Call the entry for objects instead, and go on at `got` with what it returns.
+    /// Calls the entry for objects instead, and continues at `got` with its result.
     fn call_with_objects(
         &mut self,
         entry: &RawEntry,
@@ -266,8 +269,8 @@ impl HighLevelOp<'_, '_> {
         self.b().jump(got, &[called]);
     }
 
-    /// A cold block that leaves behind the call, whose result is known. The stack's reference to what was called is
-    /// dropped there.
+    /// A cold block that deoptimises after the call, with its result. It drops the stack's
+    /// reference to the callable.
     fn exit_with_result(
         &mut self,
         state: StateId,
@@ -293,8 +296,8 @@ impl HighLevelOp<'_, '_> {
 }
 
 impl Lower<'_> {
-    /// A body of the unit in place of a call. Its exits are noted as the call would note them, and then this frame's at
-    /// `wait` is.
+    /// A body of the unit in place of a call. Its exits are recorded as the call would record them,
+    /// then this frame's at `wait`.
     fn call_inside(
         &mut self,
         body: &Func,
@@ -364,7 +367,8 @@ fn call_cell(
     (results[0], results[1])
 }
 
-/// The raw value of an object; on to `other` if it is of another class, or an int too large.
+/// The raw value of an object. Jumps to `other` if it is of another class, or an int that is too
+/// large.
 fn unbox(
     b: &mut Builder<'_>,
     host: &Host,
@@ -392,7 +396,7 @@ fn unbox(
     intrinsic(b, unboxing(kind), fail)
 }
 
-/// Drop a reference to an object of a kind.
+/// Drops a reference to an object of a kind.
 fn drop_box(b: &mut Builder<'_>, host: &Host, kind: RawKind, object: lir::Value) {
     let name = match kind {
         RawKind::Int => names::DECREF_INT,
@@ -403,8 +407,8 @@ fn drop_box(b: &mut Builder<'_>, host: &Host, kind: RawKind, object: lir::Value)
     b.inline(&host.intrinsics[id].func, &[object], None);
 }
 
-/// The entry for objects of the closed unit behind `own`: `(thread, function, objects...) -> object`, with the calling
-/// convention of function units.
+/// The entry for objects of the closed unit of `own`: `(thread, function, objects...) -> object`,
+/// with the calling convention of function units.
 pub fn adapter(name: &str, own: &RawEntry, host: &Host, token: u64) -> Func {
     let params = vec![Ty::Ptr; own.signature.params.len() + 2];
     let mut func = Func::new(

@@ -1,4 +1,4 @@
-//! What is in lists, tuples, cells and other objects with items, and iterators over it.
+//! The contents of lists, tuples, cells and other objects with items, and iterators over them.
 
 use super::hop::HighLevelOp;
 use crate::facts::IntrinsicCall;
@@ -9,8 +9,8 @@ use crate::ll::Ty;
 use crate::types::Type;
 
 impl HighLevelOp<'_, '_> {
-    /// The offset of a Python index. Most count from the front; an unsigned comparison with the length tells which of them are in
-    /// range, and those from the end are looked at where it fails.
+    /// The offset of a Python index. Most indexes count from the front: an unsigned comparison with
+    /// the length finds those in range, and only if it fails is a negative index considered.
     pub(super) fn index(&mut self) -> lir::Value {
         let index = self.arg(0);
         let from_end = matches!(self.lower.f.op(index), Op::ConstInt(n) if *n < 0);
@@ -31,7 +31,8 @@ impl HighLevelOp<'_, '_> {
         let ok = b.icmp(IntCond::Ult, i, len);
         b.br(ok, go, &[i], from_end, &[]);
         b.switch_to(from_end);
-        // What is not below zero becomes no smaller than the length.
+        // If `i` is not negative, `i + len` is not below the length either, and the exit is taken. A
+        // sum that is still negative is a large unsigned number.
         let wrapped = b.op(Opcode::Iadd, &[i, len]);
         let ok = b.icmp(IntCond::Ult, wrapped, len);
         b.br(ok, go, &[wrapped], exit, &[]);
@@ -39,7 +40,7 @@ impl HighLevelOp<'_, '_> {
         offset
     }
 
-    /// Append to a list in place; leaves where there is no room.
+    /// Appends to a list in place; exits if there is no room.
     pub(super) fn append_in_place(&mut self) {
         let exit = self.exit();
         let (list, item) = (self.object(0), self.object(1));
@@ -47,7 +48,7 @@ impl HighLevelOp<'_, '_> {
         self.lower.perform(id, &[list, item], Some(exit));
     }
 
-    /// The string of a string's character; leaves where the host has no immortal one.
+    /// The string of one character of a string; exits if the host has no immortal one.
     pub(super) fn character(&mut self) -> lir::Value {
         let exit = self.exit();
         let args = self.inputs(&[Ty::Ptr, Ty::I64]);
@@ -55,7 +56,7 @@ impl HighLevelOp<'_, '_> {
         self.lower.perform(id, &args, Some(exit))[0]
     }
 
-    /// A new object of the operands; leaves where there is no memory.
+    /// A new object of the operands; exits if there is no memory.
     pub(super) fn new_object(&mut self, name: &'static str) -> lir::Value {
         let exit = self.exit();
         let host = self.lower.host;
@@ -64,7 +65,7 @@ impl HighLevelOp<'_, '_> {
         self.lower.perform(id, &args, Some(exit))[0]
     }
 
-    /// A new list of a list's items; leaves where there is no memory.
+    /// A new list of a list's items; exits if there is no memory.
     pub(super) fn list_slice(&mut self, step: i64) -> lir::Value {
         let exit = self.exit();
         let mut args = self.inputs(&[Ty::Ptr, Ty::I64, Ty::I64]);
@@ -73,7 +74,7 @@ impl HighLevelOp<'_, '_> {
         self.lower.perform(id, &args, Some(exit))[0]
     }
 
-    /// Put items of a list in place of a list's; leaves where the host does not do that.
+    /// Replaces items of a list by those of another; exits if the host does not support the case.
     pub(super) fn copy_list_slice(&mut self, step: i64) {
         let exit = self.exit();
         let types = [Ty::Ptr, Ty::I64, Ty::I64, Ty::Ptr, Ty::I64, Ty::I64];
@@ -83,21 +84,21 @@ impl HighLevelOp<'_, '_> {
         self.lower.perform(id, &args, Some(exit));
     }
 
-    /// What the host finds of an object's raw items.
+    /// The result of an intrinsic on an object's raw items.
     pub(super) fn raw_items(&mut self, call: &IntrinsicCall) -> lir::Value {
         let args = self.plan_inputs(call);
         let number = self.lower.host_call(call, args, None);
         number.expect("a number")
     }
 
-    /// Replace a raw item; leaves where the value does not fit.
+    /// Replaces a raw item; exits if the value does not fit.
     pub(super) fn set_raw_item(&mut self, call: &IntrinsicCall) {
         let args = self.plan_inputs(call);
         let exit = self.exit();
         self.lower.host_call(call, args, Some(exit));
     }
 
-    /// Whether a range's iterator has a next value, which is an output.
+    /// True if a range's iterator has a next value, which is an output.
     pub(super) fn range_next(&mut self) -> lir::Value {
         let iter = self.object(0);
         let results = self.lower.intrinsic(names::RANGE_NEXT, &[iter]);
@@ -105,7 +106,7 @@ impl HighLevelOp<'_, '_> {
         results[1]
     }
 
-    /// Whether a list's or a tuple's iterator has another item.
+    /// True if a list's or a tuple's iterator has another item.
     pub(super) fn iter_more(&mut self) -> lir::Value {
         let is_list = self.lower.f.ty(self.arg(0)) <= Type::LIST_ITER;
         self.plain_intrinsic(match is_list {

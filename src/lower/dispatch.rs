@@ -1,4 +1,5 @@
-//! Which lowering an op has: one row an op. What it does with operands of several representations is there.
+//! The lowering of each op, one row per op. The functions that it calls handle the representations
+//! of operands.
 
 use super::Standing;
 use super::hop::HighLevelOp;
@@ -9,10 +10,10 @@ use crate::lir::{self, Opcode};
 use crate::ll::Width;
 
 impl HighLevelOp<'_, '_> {
-    /// Lower the op; gives its result, if it has one in a register of its own.
+    /// Lowers the op. Returns its result, if it has one in a register of its own.
     pub(super) fn dispatch(&mut self) -> Option<lir::Value> {
         Some(match self.op() {
-            // What has no code: it is in a register already, or made of others where it is used.
+            // These emit no code: the value is in a register already, or computed at its uses.
             Op::Param
             | Op::Arg(_)
             | Op::Const(_)
@@ -37,13 +38,13 @@ impl HighLevelOp<'_, '_> {
             | Op::Refine(_)
             | Op::Held
             | Op::Kin(_) => return None,
-            // With the end of its block.
+            // Emitted at the end of its block.
             Op::Yield(_) => return None,
             Op::ResumePoint => self.lower.resumed().point,
             Op::Sent => self.lower.resumed().sent,
 
             Op::LoadSlot(k) => self.load_slot(*k),
-            // A closed unit has no slots, and holds no references.
+            // A closed unit has no slots, and owns no references.
             Op::StoreSlot(_) | Op::Incref | Op::Decref if self.lower.closed.is_some() => {
                 return None;
             }
@@ -217,7 +218,7 @@ impl HighLevelOp<'_, '_> {
             Op::TupleIterNext => self.plain_intrinsic(names::TUPLE_ITER_NEXT),
             Op::Output(n) => self.output(*n),
 
-            // A check may have a result, which nobody wants.
+            // The result of a check, if any, is not used.
             Op::Check(call) => {
                 self.access(call);
                 return None;

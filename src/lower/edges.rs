@@ -1,4 +1,4 @@
-//! Terminators and edges: where a local moves between its slot and a register.
+//! Terminators and edges: the places where a local moves between its slot and a register.
 
 use super::{Lower, Repr, Wanted};
 use crate::hir::{Block, Edge, Op, Place, Term};
@@ -43,7 +43,8 @@ impl Lower<'_> {
             Term::Return(v) => {
                 let result = self.moved(*v);
                 let pc = self.f.blocks[block].end;
-                // Whoever holds a frame object (a traceback does) will look for the locals after the return.
+                // A frame object that outlives the frame (a traceback keeps it alive) shows the
+                // locals after the return.
                 let locals = self.locals.clone();
                 self.publish_position(pc);
                 if locals.iter().any(|v| self.repr(*v).is_unmade()) {
@@ -63,7 +64,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The block that takes the frame down and returns its parameter; one serves all returns.
+    /// The block that pops the frame and returns its parameter. It serves all returns.
     fn leave_block(&mut self) -> lir::Block {
         if let Some(block) = self.leave {
             return block;
@@ -81,7 +82,7 @@ impl Lower<'_> {
         block
     }
 
-    /// The block a branch goes to for an edge: the target itself if nothing happens on the way.
+    /// The block to which a branch goes for an edge: the target itself if the edge needs no code.
     fn branch_target(&mut self, edge: &Edge) -> (lir::Block, bool) {
         if edge.args.is_empty() && self.transitions(edge).is_empty() {
             (self.blocks[&edge.block], true)
@@ -90,7 +91,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Locals that are an object in their slot on one side of the edge and raw on the other.
+    /// Locals that are an object in their slot at one end of the edge and raw at the other.
     fn transitions(&self, edge: &Edge) -> Vec<(u32, Repr, Repr)> {
         // A closed unit has no slots.
         if self.closed.is_some() {
@@ -102,7 +103,7 @@ impl Lower<'_> {
                 if self.locals[k] == target[k] {
                     return None;
                 }
-                // A virtual object comes to the next block as the same value or not at all.
+                // A virtual object reaches the next block as the same value or not at all.
                 let (from, to) = (self.repr(self.locals[k]), self.repr(target[k]));
                 (from.is_raw() != to.is_raw()).then_some((k as u32, from, to))
             })
@@ -124,10 +125,11 @@ impl Lower<'_> {
         for (k, from, to) in self.transitions(edge) {
             let offset = self.slot_offset(k);
             if from == Repr::Object && to.is_raw() {
-                // A number: its death is silent.
+                // A number: dropping it has no side effects.
                 if self.is_counted {
                     let old = self.b.load(Width::Ptr, self.frame, offset);
-                    // The frame of a generator that begins is looked at, and its locals are found to be unbound.
+                    // The slot is null if the frame of a generator that starts was inspected, with
+                    // its locals found unbound.
                     let local = self.locals[k as usize];
                     self.unless_null(local, old, |s| s.count(names::DECREF_LEAF, old));
                 }

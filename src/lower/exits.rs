@@ -1,4 +1,4 @@
-//! Exit records and the cold blocks that leave through them.
+//! Exit records, and the cold blocks of side exits.
 
 use super::{Lower, Repr};
 use crate::exits::{
@@ -13,33 +13,33 @@ use crate::lir::{self, IntCond, Opcode, Signature, Term};
 use crate::ll::{Ty, Width};
 use cranelift_entity::EntityRef;
 
-/// The values an exit passes, each once, and the virtual objects it makes.
+/// The values that an exit passes, each once, and the virtual objects in its record.
 struct Words {
-    /// What the frame's locals hold.
+    /// The contents of the frame's locals.
     locals: Locals,
     hir: Vec<Value>,
     args: Vec<lir::Value>,
     virtuals: Vec<(Value, VirtualObject)>,
-    /// What is not passed, since a word behind the frame shows it: the word, and the value. They are numbered from [`FIRST_SHOWN`] on until
-    /// it is known how many are passed.
+    /// Values that are not passed, since a word after the frame holds them: the word, and the
+    /// value. They are numbered from [`FIRST_SHOWN`] on until the number of passed values is known.
     shown: Vec<(u32, Value)>,
 }
 
-/// More words than any exit passes.
+/// A bound on the words that an exit passes.
 const FIRST_SHOWN: u32 = 1 << 31;
 
-/// An exit and what it is for.
+/// An exit, with the data to decide if another place can share it.
 pub(super) struct LastExit {
     kind: ExitKind,
     reason: Reason,
     state: StateId,
     block: lir::Block,
-    /// The words behind the frame that its record names, and what they have to hold.
+    /// The words after the frame that its record uses, with their required values.
     shown: Vec<(u32, Value)>,
 }
 
 impl Words {
-    /// The place of what is passed already, or shown.
+    /// The index of a value that is already passed, or shown.
     fn place_of(&self, v: Value) -> Option<u32> {
         if let Some(i) = self.hir.iter().position(|w| *w == v) {
             return Some(i as u32 + CONTEXT_WORDS);
@@ -48,7 +48,7 @@ impl Words {
         Some(i as u32 + FIRST_SHOWN)
     }
 
-    /// Pass a value; gives its place.
+    /// Passes a value. Returns its index.
     fn add(&mut self, v: Value, value: lir::Value) -> u32 {
         self.hir.push(v);
         self.args.push(value);
@@ -57,7 +57,7 @@ impl Words {
 }
 
 impl Lower<'_> {
-    /// A cold block that leaves with `state`; what it needs is computed there.
+    /// A cold block that exits with `state`. The values that it needs are computed there.
     pub(super) fn exit_block(
         &mut self,
         kind: ExitKind,
@@ -67,7 +67,8 @@ impl Lower<'_> {
         self.exit_at_call(kind, reason, state, 0, None)
     }
 
-    /// The same at a call: without the topmost entries that it consumes, or, if there is a result (owned), after it.
+    /// The same at a call: without the topmost entries that the call consumes or, if there is a
+    /// result (owned), with the result pushed.
     pub(super) fn exit_at_call(
         &mut self,
         kind: ExitKind,
@@ -79,7 +80,8 @@ impl Lower<'_> {
         self.make_exit(kind, reason, state, without, result).0
     }
 
-    /// The same; gives the words behind the frame too that the record names, and what they have to hold.
+    /// The same. Also returns the words after the frame that the record uses, with their required
+    /// values.
     fn make_exit(
         &mut self,
         kind: ExitKind,
@@ -101,7 +103,7 @@ impl Lower<'_> {
         };
         let (mut locals, mut names) = (Vec::new(), Vec::new());
         for (k, &v) in state.locals.iter().enumerate() {
-            // A closed unit has no slots, and holds no references.
+            // A closed unit has no slots, and owns no references.
             let slotless = self.closed.is_some() && self.repr(v) != Repr::Null;
             if !slotless && !self.repr(v).is_unmade() {
                 continue;
@@ -198,14 +200,14 @@ impl Lower<'_> {
         }
     }
 
-    /// Where an object is.
+    /// The source of an object.
     fn object_source(&mut self, words: &mut Words, v: Value, owned: bool) -> Source {
         if let Some(constant) = self.constant_at_exit(v, owned) {
             return constant;
         }
         let index = words.place_of(v).unwrap_or_else(|| {
             let value = match self.slot_of(words, v) {
-                // An owned reference may outlive what the slot holds.
+                // An owned reference may outlive the slot's content.
                 Some(k) if !owned => {
                     let value = self.b.load(Width::Ptr, self.frame, self.slot_offset(k));
                     self.reference(value);
@@ -221,7 +223,8 @@ impl Lower<'_> {
         }
     }
 
-    /// What is the same at each exit: an object that the unit keeps alive, and whose reference is the frame's to take.
+    /// The source of a constant: an object that the unit keeps alive, to which the frame takes a
+    /// reference.
     fn constant_at_exit(&self, v: Value, owned: bool) -> Option<Source> {
         let Op::Const(object) = self.f.op(self.f.object_of(v)) else {
             return None;
@@ -229,7 +232,8 @@ impl Lower<'_> {
         (object.is_immortal() || !owned).then(|| Source::Const(super::address(*object)))
     }
 
-    /// Where an integer is. One that another word tells, as the next value of a range tells the one before, has none of its own.
+    /// The source of an integer. An integer that follows from another passed word (the value of a
+    /// range iterator follows from the next value) is not passed itself.
     fn int_source(&mut self, words: &mut Words, raw: Value) -> Source {
         let raw = self.f.resolve(raw);
         match *self.f.op(raw) {
@@ -247,7 +251,8 @@ impl Lower<'_> {
         Source::Int(self.word(words, raw))
     }
 
-    /// The slot that holds an object where the unit leaves: what is read there needs no register on the way.
+    /// The slot that holds an object at the exit. A value that is read there needs no register
+    /// until then.
     fn slot_of(&self, words: &Words, v: Value) -> Option<u32> {
         let v = self.f.object_of(v);
         if self.closed.is_some() {
@@ -261,7 +266,7 @@ impl Lower<'_> {
             .map(|(k, _)| k as u32)
     }
 
-    /// Let a range iterator, whose state is in registers, be where it is.
+    /// Writes back the state of a range iterator that is kept in registers.
     fn put_range(&mut self, v: Value, to_end: bool) {
         let (iter, _) = self.object(v);
         let next = self.raw(self.f.arg(v, 1));
@@ -272,7 +277,7 @@ impl Lower<'_> {
         self.intrinsic(names::RANGE_PUT, &[iter, next, left]);
     }
 
-    /// The place of a virtual object in the record's table; what is in it stands before it.
+    /// The index of a virtual object in the record's table, where its fields precede it.
     fn virtual_object(&mut self, words: &mut Words, v: Value) -> Source {
         if let Some(i) = words.virtuals.iter().position(|(made, _)| *made == v) {
             return Source::Virtual(i as u32);
@@ -296,7 +301,7 @@ impl Lower<'_> {
                 (VirtualKind::SeqIter, vec![seq, next])
             }
             _ => {
-                // Its references become the object's; a closed unit has none.
+                // The object takes over its fields' references; a closed unit owns none.
                 let owned = self.closed.is_none();
                 let item = |item| self.source(words, item, owned);
                 let items = items.into_iter().map(item).collect();
@@ -313,7 +318,8 @@ impl Lower<'_> {
         Source::Virtual(words.virtuals.len() as u32 - 1)
     }
 
-    /// What is to be made of a virtual object, what is in it, and, if that is not certain, where it is and what is meant else.
+    /// The aggregate of a virtual object, its fields and, for `virtual_if`, the flag and the value
+    /// to use otherwise.
     fn parts_of(&self, v: Value) -> (Value, Vec<Value>, Option<(Value, Value)>) {
         let (made, instead) = match self.f.op(v) {
             Op::VirtualIf => {
@@ -329,11 +335,11 @@ impl Lower<'_> {
         (made, items, instead)
     }
 
-    /// The place of a raw value among the words.
+    /// The index of a raw value among the words.
     fn word(&mut self, words: &mut Words, raw: Value) -> u32 {
         let raw = self.f.resolve(raw);
         words.place_of(raw).unwrap_or_else(|| {
-            // What the frame shows needs no register on the way.
+            // A value that a word after the frame holds needs no register until then.
             if let Some(word) = self.shown_as(&words.locals, raw) {
                 words.shown.push((word, raw));
                 return FIRST_SHOWN + words.shown.len() as u32 - 1;
@@ -343,13 +349,14 @@ impl Lower<'_> {
         })
     }
 
-    /// Go on only if `ok`; else resume the interpreter at the instruction of `v`.
+    /// Continues only if `ok`; otherwise the interpreter resumes at the instruction of `v`.
     pub(super) fn guard(&mut self, v: Value, ok: lir::Value) {
         let exit = self.guard_exit(v);
         self.b.guard(ok, exit);
     }
 
-    /// The exit of a guard; with forced exits its countdown is looked at here first, but for a dead end.
+    /// The exit of a guard. With forced exits its countdown is tested here first, except for a dead
+    /// end.
     pub(super) fn guard_exit(&mut self, v: Value) -> lir::Block {
         self.leave_as(ExitKind::Resume, v)
     }
@@ -395,8 +402,8 @@ impl Lower<'_> {
         exit
     }
 
-    /// The exit that was made last, if it leaves for the same reason with the same state. (Who meets another class counts for each
-    /// guard, and so does each forced exit.)
+    /// The last exit, if it has the same reason and state. (Exits for a wrong class are counted for
+    /// each guard, and so are forced exits.)
     fn shared_exit(&self, kind: ExitKind, reason: Reason, state: StateId) -> Option<lir::Block> {
         let last = self.last_exit.as_ref()?;
         let is_same = last.kind == kind && last.reason == reason && reason != Reason::Type;
@@ -408,7 +415,7 @@ impl Lower<'_> {
         (is_same && is_shown).then_some(last.block)
     }
 
-    /// A cold block for where a fact does not hold: it ends the process.
+    /// A cold block for a false fact: it ends the process.
     fn false_fact(&mut self, v: Value) -> lir::Block {
         let here = self.b.current();
         let block = self.b.cold_block();
@@ -423,7 +430,8 @@ impl Lower<'_> {
         block
     }
 
-    /// Whether the unit may go on: it is valid, nobody traces, and its frame's slots are its own.
+    /// True if the unit may continue: it is valid, nothing traces, and the frame's slots were not
+    /// changed from outside.
     pub(super) fn still_valid(&mut self) -> lir::Value {
         let cell = self.b.pconst(self.parts.state_cell());
         let pending = self.b.pconst(self.parts.pending_cell());
@@ -431,7 +439,8 @@ impl Lower<'_> {
         self.intrinsic(names::STILL_VALID, &args)[0]
     }
 
-    /// Make the frame true for whoever looks at it while a call-out of instruction `v` runs.
+    /// Stores the frame's position and raw locals before a call-out of instruction `v`, for code
+    /// that inspects the frame.
     pub(super) fn publish(&mut self, v: Value) {
         let pc = self.place_of(v);
         self.publish_position(pc);
@@ -441,7 +450,8 @@ impl Lower<'_> {
         self.publish_locals(pc, &self.f.states[state].locals.clone());
     }
 
-    /// Whether that stores the position, and nothing else: what it would show besides, the frame shows already.
+    /// Returns true if publishing only stores the position, because the frame's words are up to
+    /// date.
     pub(super) fn publishes_position_alone(&self, v: Value) -> bool {
         let is_shown = |(k, local): (usize, &Value)| {
             let mut words = self.words(k, *local).into_iter();
@@ -453,12 +463,13 @@ impl Lower<'_> {
         locals.all(is_shown) && (self.f.inst(v).state.is_none() || !needs_copy())
     }
 
-    /// Whether the frame has the position already.
+    /// Returns true if the frame has the position already.
     pub(super) fn is_published(&self, v: Value) -> bool {
         self.position == Some(self.f.code.instr(self.place_of(v)).pos)
     }
 
-    /// Note that the frame is made true by storing its position, whose address this gives; the caller does it.
+    /// Notes that the frame is published by storing its position, and returns the address to store.
+    /// The caller stores it.
     pub(super) fn published_at(&mut self, v: Value) -> u64 {
         let pc = self.place_of(v);
         let pos = self.f.code.instr(pc).pos;
@@ -469,7 +480,7 @@ impl Lower<'_> {
         self.position_address(pos)
     }
 
-    /// The bytecode instruction at which a frame stands while a call-out of `v` runs.
+    /// The bytecode instruction of a frame during a call-out of `v`.
     fn place_of(&self, v: Value) -> Pc {
         let inst = self.f.inst(v);
         let state = inst.state.map(|state| self.f.states[state].pc);
@@ -490,7 +501,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Store whether local `k` is bound, behind the words of the locals; gives the number of that word.
+    /// Stores the flag that local `k` is bound, after the words of the locals. Returns the number
+    /// of that word.
     fn publish_bound(&mut self, k: u32, bound: Value) -> u32 {
         let word = self.f.code.locals.len() as u32 + k;
         if self.shadows.insert(word, bound) == Some(bound) {
@@ -547,8 +559,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Store what a virtual object holds that local `k` has into the words that belong to the local; the first local
-    /// that names it does so for all.
+    /// Stores the fields of the virtual object in local `k` into the words of that local. If
+    /// several locals refer to the object, the first one does it for all.
     fn publish_virtual(
         &mut self,
         virtuals: &mut Vec<(Value, VirtualObject)>,
@@ -565,7 +577,7 @@ impl Lower<'_> {
             items.len() + words <= LOCAL_WORDS,
             "{v} has too many items to be seen"
         );
-        // The words are not those of a raw local any more.
+        // The words no longer hold a raw local.
         self.shadows.remove(&k);
         self.shadows.remove(&(self.f.code.locals.len() as u32 + k));
         let word = |i: usize| k + (i * self.f.code.locals.len()) as u32;
@@ -586,7 +598,8 @@ impl Lower<'_> {
         for (i, item) in items.into_iter().enumerate() {
             let word = word(i);
             let (source, raw) = match self.repr(item) {
-                // What is in an object is one, whatever the local may be that holds it too.
+                // A field is always an object, even if a local that holds the same value may be
+                // unbound.
                 Repr::Int(raw) | Repr::IntIf(raw, _) => (Source::Int(word), raw),
                 Repr::Double(raw) | Repr::DoubleIf(raw, _) => (Source::Float(word), raw),
                 Repr::Bool(raw) => (Source::Bool(word), raw),
@@ -615,7 +628,7 @@ impl Lower<'_> {
     }
 }
 
-/// What a virtual object is in a record, and what it has in it before the operands.
+/// The kind of a virtual object in a record, and its fields before those of the operands.
 fn kind_of(op: &Op) -> (VirtualKind, Vec<Source>) {
     let kind = match op {
         Op::VirtualInstance(class, places) => VirtualKind::Instance {

@@ -1,4 +1,5 @@
-//! What lowering finds wrong with a function, or with itself: each is a fault of the compiler's, and the function is refused.
+//! Faults that lowering finds in a function, or in itself. Each is a bug of the compiler, and the
+//! function is refused.
 
 use super::{Lower, Repr, Wanted};
 use crate::hir::Value;
@@ -11,42 +12,43 @@ use std::fmt;
 pub struct Fault {
     /// The function.
     pub function: String,
-    /// The line of what is lowered.
+    /// The source line.
     pub line: u32,
-    /// What is lowered: an instruction, or the end of a block.
+    /// The lowered instruction, or the end of a block.
     pub place: String,
-    /// What is wrong there.
+    /// The fault.
     pub what: What,
 }
 
-/// What is wrong.
+/// A kind of fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum What {
-    /// The instruction may raise, as the op table says, and its lowering does not say where, nor that it can't.
+    /// The op table says that the instruction may raise, but its lowering neither marks the place
+    /// nor says that it can't.
     #[error("may raise, and is not marked with where")]
     NoMark,
-    /// Its lowering says twice where it raises, or that it can't.
+    /// Its lowering marks two places.
     #[error("is marked twice with where it raises")]
     SecondMark,
-    /// Its lowering says where it raises, and the op table that it does not.
+    /// Its lowering marks a place, but the op table says that it does not raise.
     #[error("is marked with where it raises, and its op does not")]
     IdleMark,
-    /// An operand can't become what is wanted of it.
+    /// An operand can't be converted to the wanted form.
     #[error("wants {wanted:?} of {value}, which is {repr:?}: there is no such conversion")]
     NoConversion {
         /// The operand.
         value: Value,
-        /// What it is.
+        /// Its representation.
         repr: Repr,
-        /// What is wanted of it.
+        /// The wanted form.
         wanted: Wanted,
     },
-    /// The result is in another kind of register than the value's representation says.
+    /// The result is in another kind of register than the value's representation requires.
     #[error("gives {given:?} where {repr:?} is due")]
     WrongResult {
-        /// What the value should be.
+        /// The representation of the value.
         repr: Repr,
-        /// What was made.
+        /// The type of the result.
         given: Ty,
     },
 }
@@ -65,7 +67,7 @@ impl fmt::Display for Faults {
 impl std::error::Error for Faults {}
 
 impl Lower<'_> {
-    /// Note a fault of what is lowered now. Lowering goes on, so that all are found.
+    /// Notes a fault of the current instruction. Lowering continues, so that all faults are found.
     #[cold]
     pub(super) fn fault(&mut self, what: What) {
         let (pc, place) = match self.lowered {

@@ -1,11 +1,14 @@
-//! One instruction while it is lowered: its operands as they are wanted, calls, and where it may raise.
+//! An instruction during its lowering: its operands in the wanted forms, calls, and the place where
+//! it may raise.
 //!
 //! # Marks
-//! An op that may raise, as its row in the table of HIR says, says exactly once where in its LIR that is
-//! ([`exception_is_here`](HighLevelOp::exception_is_here)) or that it does not happen here
-//! ([`exception_cannot_occur`](HighLevelOp::exception_cannot_occur)), whether or not a handler of the function catches there; any other op
-//! says neither. So an exception has one way out of an instruction, to its landing block or out of the unit, and no lowering forgets it.
-//! [`finish`](HighLevelOp::finish) looks; what is wrong is a [fault](super::fault), and the function is refused.
+//! An op that may raise, as its row in the HIR table says, declares exactly once either the place
+//! in its LIR where it raises ([`exception_is_here`](HighLevelOp::exception_is_here)) or that it
+//! raises nothing here ([`exception_cannot_occur`](HighLevelOp::exception_cannot_occur)). It does
+//! so with or without a handler in the function; any other op declares neither. So an exception
+//! leaves an instruction by one path, to its landing block or out of the unit, and no lowering
+//! forgets it. [`finish`](HighLevelOp::finish) checks this; a violation is a [fault](super::fault),
+//! and the function is refused.
 
 use super::fault::What;
 use super::{Lower, Repr, Wanted};
@@ -15,19 +18,19 @@ use crate::hir::{Inst, Op, Pc, StateId, Value};
 use crate::lir::{self, Builder, Opcode};
 use crate::ll::Ty;
 
-/// An instruction of HIR that is lowered.
+/// An HIR instruction that is being lowered.
 pub(super) struct HighLevelOp<'l, 'a> {
     pub(super) lower: &'l mut Lower<'a>,
-    /// The value that it gives.
+    /// Its result.
     pub(super) v: Value,
     inst: &'a Inst,
-    /// The operands of which objects were made, which [`drop_made`](Self::drop_made) drops.
+    /// The operands for which boxes were allocated, which [`drop_made`](Self::drop_made) drops.
     made: Vec<(Value, lir::Value)>,
     is_marked: bool,
 }
 
 impl Lower<'_> {
-    /// Lower an instruction.
+    /// Lowers an instruction.
     pub(super) fn inst(&mut self, v: Value) {
         let mut hop = HighLevelOp::new(self, v);
         let result = hop.dispatch();
@@ -63,12 +66,12 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         self.inst.args[i]
     }
 
-    /// The bytecode instruction that it is of.
+    /// Its bytecode instruction.
     pub(super) fn pc(&self) -> Pc {
         self.inst.pc
     }
 
-    /// The frame state of an op that may leave.
+    /// The frame state of an op that may deoptimise.
     ///
     /// # Panics
     /// If it has none, which the verifier forbids.
@@ -77,18 +80,18 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         state.unwrap_or_else(|| panic!("{} may leave but has no frame state", self.v))
     }
 
-    /// How an operand is represented.
+    /// The representation of an operand.
     pub(super) fn repr(&self, i: usize) -> Repr {
         self.lower.repr(self.arg(i))
     }
 
-    /// Where LIR goes.
+    /// The builder of LIR.
     pub(super) fn b(&mut self) -> &mut Builder<'a> {
         &mut self.lower.b
     }
 
-    /// An operand as it is wanted. Of an object that is made for that the op takes care: it passes the reference on, or calls
-    /// [`drop_made`](Self::drop_made).
+    /// An operand in the wanted form. If a box is allocated for that, the op must either pass on
+    /// its reference or call [`drop_made`](Self::drop_made).
     pub(super) fn input(&mut self, i: usize, wanted: Wanted) -> lir::Value {
         let v = self.arg(i);
         let (value, is_made) = self.lower.convert(v, wanted);
@@ -134,26 +137,26 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         each.map(|(i, &ty)| self.input(i, Wanted::of(ty))).collect()
     }
 
-    /// Drop the objects that were made of operands for this op alone.
+    /// Drops the boxes that were allocated for operands of this op.
     pub(super) fn drop_made(&mut self) {
         for (v, p) in std::mem::take(&mut self.made) {
             self.lower.drop_fresh(v, p);
         }
     }
 
-    /// Whether an object was made of an operand.
+    /// Returns true if a box was allocated for an operand.
     pub(super) fn is_made(&self, i: usize) -> bool {
         self.made.iter().any(|(v, _)| *v == self.arg(i))
     }
 
-    /// The LIR op that does what this op does, of the operands.
+    /// Emits the LIR op that is equivalent to this op, with its operands.
     pub(super) fn plain(&mut self, op: Opcode) -> lir::Value {
         let types = op.info().args.expect("an op with fixed operands");
         let args = self.inputs(types);
         self.b().op(op, &args)
     }
 
-    /// The same, where a helper does it.
+    /// The same, with a helper.
     pub(super) fn plain_call(&mut self, helper: &'static str) -> lir::Value {
         let host = self.lower.host;
         let signature = &host.helpers[host.helper(helper)].signature;
@@ -161,7 +164,7 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         self.call(helper, &args)[0]
     }
 
-    /// The same, where a standard intrinsic does it; references to objects are passed on.
+    /// The same, with a standard intrinsic; references to objects are passed on.
     pub(super) fn plain_intrinsic(&mut self, name: &'static str) -> lir::Value {
         let host = self.lower.host;
         let signature = &host.intrinsics[host.intrinsic(name)].func.signature;
@@ -181,7 +184,7 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         self.lower.intrinsic(name, args)[0]
     }
 
-    /// Go on only if `ok`; else resume the interpreter at this instruction.
+    /// Continues only if `ok`; otherwise the interpreter resumes at this instruction.
     pub(super) fn guard(&mut self, ok: lir::Value) {
         self.lower.guard(self.v, ok);
     }
@@ -191,30 +194,33 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         self.lower.guard_exit(self.v)
     }
 
-    /// Where what is pending was done here: gives the block that leaves, whether that raised an exception or not.
+    /// Marks the place where pending work has run. Returns the exit block, which serves both if
+    /// that raised and if it did not.
     pub(super) fn leave_pending(&mut self) -> lir::Block {
         self.mark();
         self.lower.leave_as(ExitKind::Pending, self.v)
     }
 
-    /// Make the frame true for whoever looks at it while this instruction calls out.
+    /// Stores the frame's position and raw locals before a call-out, for code that inspects the
+    /// frame.
     pub(super) fn publish(&mut self) {
         self.lower.publish(self.v);
     }
 
-    /// Whether a handler of the function catches what the instruction raises.
+    /// Returns true if a handler of the function catches exceptions of the instruction.
     pub(super) fn has_implicit_exception(&self) -> bool {
         self.landing().is_some()
     }
 
-    /// The block where what the instruction raises arrives.
+    /// The block that receives exceptions of the instruction.
     fn landing(&self) -> Option<lir::Block> {
         let landing = self.lower.landing.filter(|(v, _)| *v == self.v);
         landing.map(|(_, block)| self.lower.blocks[&block])
     }
 
-    /// The instruction raises here: gives the cold block to go to with the exception pending. That is the way to its landing block, if
-    /// it has one and the unit may go on, or an exit.
+    /// Marks the place where the instruction raises. Returns the cold block to go to with the
+    /// exception pending. It leads to the landing block, if there is one and the unit may continue,
+    /// or to an exit.
     pub(super) fn exception_is_here(&mut self) -> lir::Block {
         self.mark();
         let state = self.state();
@@ -223,7 +229,7 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
             _ => ExitKind::Raise,
         };
         let consumed = match *self.op() {
-            // The callable's reference is the stack's.
+            // The stack owns the callable's reference.
             Op::CallRaw(_, consumed) => consumed - 1,
             _ => 0,
         };
@@ -241,7 +247,7 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         block
     }
 
-    /// The instruction raises here if `failed`; else it goes on.
+    /// The instruction raises here if `failed`; otherwise it continues.
     pub(super) fn exception_is_here_if(&mut self, failed: lir::Value) {
         let raise = self.exception_is_here();
         let go = self.b().block();
@@ -249,7 +255,7 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         self.b().switch_to(go);
     }
 
-    /// The instruction raises nothing here, whatever its op may do: no edge leads to a landing block.
+    /// Declares that the instruction raises nothing here: no edge leads to a landing block.
     pub(super) fn exception_cannot_occur(&mut self) {
         self.mark();
     }
@@ -260,7 +266,7 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         }
     }
 
-    /// Note the result, if there is one, and look whether all is there that must be.
+    /// Records the result, if there is one, and checks the marks.
     pub(super) fn finish(self, result: Option<lir::Value>) {
         let may_raise = self.op().raises() || self.has_implicit_exception();
         let lower = self.lower;

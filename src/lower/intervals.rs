@@ -1,15 +1,17 @@
-//! Between which bounds integers are: what lowering needs to know of them to leave out checks.
+//! Intervals of integers, with which lowering omits checks.
 //!
-//! One interval for each raw integer, from its operation and its operands' intervals; what blocks take as parameters from what they
-//! are given, until nothing changes. A bound that has moved once is given up, so that this ends soon. (Interval analysis with widening,
-//! Cousot and Cousot 1976; what comparisons tell is not used.)
+//! Each raw integer has one interval, computed from its operation and its operands' intervals; a
+//! block's parameter has the join of its arguments, iterated to a fixpoint. For example, `i` in
+//! `for i in range(n)` is never negative. A bound that moves once is given up, so that the
+//! iteration ends soon. (Interval analysis with widening, Cousot and Cousot 1976; comparisons are
+//! not used.)
 
 use super::Repr;
 use crate::hir::{Edge, Function, Op, Value};
 use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 
-/// The least and the greatest value that an integer may have.
+/// The least and the greatest value of an integer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Interval {
     pub(super) low: i64,
@@ -17,23 +19,23 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Of which nothing is known.
+    /// The interval of an unknown integer.
     pub(super) const ANY: Interval = Interval::new(i64::MIN, i64::MAX);
 
-    /// A length in objects: more do not fit the address space.
+    /// The interval of a length in objects: more do not fit into the address space.
     const LENGTH: Interval = Interval::new(0, i64::MAX / 8);
 
     pub(super) const fn new(low: i64, high: i64) -> Interval {
         Interval { low, high }
     }
 
-    /// Whether it is surely not negative.
+    /// Returns true if it is never negative.
     pub(super) fn is_natural(self) -> bool {
         self.low >= 0
     }
 
-    /// What lies between the least and the greatest of some numbers, as far as 64 bits hold that: an operation that overflows
-    /// leaves.
+    /// The interval from the least to the greatest of some numbers, clamped to 64 bits: an
+    /// operation that overflows exits.
     fn around<const N: usize>(ends: [i128; N]) -> Interval {
         let end = |n: Option<i128>| {
             let n = n.expect("some numbers");
@@ -46,7 +48,7 @@ impl Interval {
         Interval::new(self.low.min(other.low), self.high.max(other.high))
     }
 
-    /// What a parameter may be that was thought to be `self`.
+    /// The new interval of a parameter that had the interval `self`.
     fn widen(self, found: Interval) -> Interval {
         Interval {
             low: if found.low < self.low {
@@ -66,12 +68,13 @@ impl Interval {
 /// The intervals of a function's integers.
 pub(super) struct Intervals {
     found: SecondaryMap<Value, Option<Interval>>,
-    /// Of an int that was an object.
+    /// The interval of an unboxed int object.
     unboxed: Interval,
 }
 
 impl Intervals {
-    /// Find them; ints that were objects are at most two to the power of `unboxed_bits` away from 0.
+    /// Computes them. Ints that were objects are at most two to the power of `unboxed_bits` away
+    /// from 0.
     pub(super) fn of(f: &Function, unboxed_bits: u32) -> Intervals {
         let unboxed = match 1i64.checked_shl(unboxed_bits) {
             Some(most @ 1..) => Interval::new(-most, most),
@@ -101,7 +104,7 @@ impl Intervals {
         }
     }
 
-    /// What is known of an integer.
+    /// The interval of an integer.
     pub(super) fn at(&self, f: &Function, v: Value) -> Interval {
         let v = f.resolve(v);
         match *f.op(v) {
@@ -110,8 +113,8 @@ impl Intervals {
         }
     }
 
-    /// Give a block's parameters what an edge brings; says whether one of them is less known for that. Bounds are given up
-    /// from the second round on.
+    /// Joins the arguments of an edge into the block's parameters. Returns true if one was widened.
+    /// From the second round on, moved bounds are given up.
     fn bring(&mut self, f: &Function, edge: &Edge, is_first: bool) -> bool {
         let mut changed = false;
         for (&(param, _), &arg) in f.blocks[edge.block].params.iter().zip(&edge.args) {
@@ -130,7 +133,7 @@ impl Intervals {
         changed
     }
 
-    /// What an operation gives, where it goes on.
+    /// The interval of an operation's result, if it does not exit.
     fn result(&self, f: &Function, v: Value) -> Option<Interval> {
         let at = |i: usize| self.at(f, f.arg(v, i));
         let constant = |i: usize| {
@@ -179,7 +182,7 @@ impl Intervals {
             }
             Op::IntOr | Op::IntXor if at(0).is_natural() && at(1).is_natural() => {
                 let bits = (at(0).high | at(1).high).leading_zeros();
-                // Of two zeros nothing is left to shift.
+                // If both are zero, all bits are shifted out.
                 let most = u64::MAX.checked_shr(bits).unwrap_or(0);
                 Interval::new(0, most.cast_signed())
             }
@@ -189,13 +192,13 @@ impl Intervals {
                 _ => Interval::ANY,
             },
             Op::UnboxInt => match Repr::of(f, f.arg(v, 0)) {
-                // There was no object: it is as large as it was.
+                // The box was virtual: the value is the raw one.
                 Repr::Int(raw) | Repr::IntIf(raw, _) => self.at(f, raw),
                 _ => self.unboxed,
             },
             Op::BoolToInt => Interval::new(0, 1),
             Op::ListLen | Op::TupleLen | Op::StrLen => Interval::LENGTH,
-            // Of objects of a byte, perhaps.
+            // The items may be single bytes.
             Op::RawLen(_) => Interval::new(0, i64::MAX),
             Op::Index => Interval::new(0, at(1).high.saturating_sub(1).max(0)),
             _ => Interval::ANY,
@@ -203,10 +206,10 @@ impl Intervals {
     }
 }
 
-/// What an operation of two integers gives, and when it overflows.
+/// The way to detect the overflow of an operation on two integers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Overflow {
-    /// Never.
+    /// It never overflows.
     Never,
     /// If the result is below zero.
     Negative,
@@ -214,7 +217,7 @@ pub(super) enum Overflow {
     Less,
     /// If the result is above the first operand.
     Greater,
-    /// That only the machine tells.
+    /// Only the machine's overflow flag shows it.
     Flag,
 }
 
@@ -252,12 +255,12 @@ impl Overflow {
         }
     }
 
-    /// Of `a` and something that does not make it less, or not more.
+    /// For `a` and an operation that never makes it smaller (`grows`), or never larger (`shrinks`).
     fn of(a: Interval, least: i128, most: i128, grows: bool, shrinks: bool) -> Overflow {
         let (below, above) = (least < i64::MIN.into(), most > i64::MAX.into());
         match (below, above) {
             (false, false) => Overflow::Never,
-            // What is too large by less than 2^63 looks negative.
+            // A result that is too large by less than 2^63 looks negative.
             (false, true) if a.is_natural() && grows => Overflow::Negative,
             _ if grows => Overflow::Less,
             _ if shrinks => Overflow::Greater,
@@ -271,7 +274,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What was an object has few digits; what is unboxed without ever having been one may be of any size.
+    /// An int object has few digits; a raw value that was never an object may be of any size.
     #[test]
     fn an_int_that_never_was_an_object_is_as_large_as_it_was() {
         const TEXT: &str = "code \"f\" {\n  params 2\n  stack 2\n  local a\n  local b\n  load_fast a\n  return_value\n}\n\n\
@@ -298,7 +301,7 @@ mod tests {
         (end.clone(), end).prop_map(|(a, b)| Interval::new(a.min(b), a.max(b)))
     }
 
-    /// Whether the machine would find an overflow as it is told to.
+    /// Returns true if the chosen test finds an overflow.
     fn is_found(overflow: Overflow, a: i64, result: i64, overflowed: bool) -> bool {
         match overflow {
             Overflow::Never => false,

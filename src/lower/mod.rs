@@ -1,24 +1,27 @@
-//! From HIR to LIR: one representation for each value, references where they are, exits as records.
+//! From HIR to LIR: one representation for each value, explicit references, exits as records.
 //!
 //! # One instruction at a time
-//! `dispatch` says which lowering an op has; each is a method of the `HighLevelOp` in `hop`, in the file of the kind of value that it is
-//! about (`numbers`, `objects`, `attributes`, `containers`, `namespace`, `calls`, `pending`, `closed` for raw calls). What belongs to the
-//! function and not to one instruction is `Lower`'s: representations (`repr`), references, edges, exits, what others see of the frame.
-//! What goes wrong in that is a [`Fault`], not a panic: the function is refused.
+//! `dispatch` selects the lowering of an op; each is a method of the `HighLevelOp` in `hop`, in the
+//! file for its kind of values (`numbers`, `objects`, `attributes`, `containers`, `namespace`,
+//! `calls`, `pending`, `closed` for raw calls). State of the whole function is in `Lower`:
+//! representations (`repr`), references, edges, exits, the published part of the frame. An error in
+//! lowering is a [`Fault`], not a panic: the function is refused.
 //!
-//! # How values are represented
-//! A C value is raw. An object is a pointer, except a box of a raw value, which is **virtual**: the pointer is made
-//! where something needs the object, and the raw value travels in its place otherwise (to exits too). A virtual tuple is
-//! made by exits alone, of its items. A local's slot in the frame holds its object as an owned reference, or nothing while
-//! the local is raw or virtual.
+//! # Representation of values
+//! A C value is raw. An object is a pointer, except a box of a raw value, which is **virtual**: the
+//! box is allocated where an operation needs the object, and everywhere else the raw value is used
+//! (in exits too). A virtual tuple is materialised by exits alone, from its items. A local's slot
+//! in the frame holds its object as an owned reference, or nothing while the local is raw or
+//! virtual.
 //!
 //! # Call-outs
-//! Before anything that may run code of the program, the unit stores the instruction's position and the words of the
-//! raw locals into the frame, so that whoever looks sees the truth; `raw_maps` says which locals are raw where.
+//! Before an operation that may run user code, the unit stores the instruction's position and the
+//! words of the raw locals into the frame, so that code that inspects the frame finds them;
+//! `raw_maps` records which locals are raw at which position.
 //!
 //! # Deliberately absent
-//! `lower` adds no bets: every exit here comes from an op of HIR that has a frame state. It knows no offset of the
-//! host but the distance of slots.
+//! `lower` adds no speculation: every exit here comes from an HIR op that has a frame state. It
+//! knows no offset of the host except the distance of slots.
 
 mod assertions;
 mod attributes;
@@ -66,7 +69,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What lowering gives.
+/// The result of lowering.
 #[derive(Debug)]
 pub struct Lowered {
     /// The unit.
@@ -77,7 +80,7 @@ pub struct Lowered {
     pub raw_maps: Vec<RawMap>,
 }
 
-/// What the entry of a unit that resumes frames gives.
+/// The values at the entry of a unit that resumes frames.
 #[derive(Clone, Copy)]
 struct Resumed {
     words: lir::Value,
@@ -85,14 +88,14 @@ struct Resumed {
     sent: lir::Value,
 }
 
-/// Whether a unit may go on, as it is known at a place in its code.
+/// The knowledge, at a place in the code, of the unit being still valid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Standing {
-    /// Nothing has run code of the program since that was looked at.
+    /// No user code has run since the last check.
     Clean,
-    /// What has was looked after, with this answer.
+    /// User code has run, and this value tells if the unit is still valid.
     Known(lir::Value),
-    /// Something has.
+    /// User code has run.
     Unknown,
 }
 
@@ -101,75 +104,77 @@ pub(crate) struct Lower<'a> {
     host: &'a Host,
     parts: &'a UnitParts,
     entry: Entry,
-    /// For a closed unit, which has no frame: `frame` is the function then.
+    /// For a closed unit, which has no frame; `frame` is the function then.
     closed: Option<Closed<'a>>,
-    /// The room of a closed unit's calls ([`crate::host::raw_signature`]); else nothing that is used.
+    /// The room of a closed unit's calls ([`crate::host::raw_signature`]); unused otherwise.
     room: lir::Value,
     b: Builder<'a>,
     values: SecondaryMap<Value, PackedOption<lir::Value>>,
-    /// How values are represented, of those that somebody has asked about.
+    /// The representations of values that have been queried.
     reprs: Vec<Cell<Option<Repr>>>,
     blocks: FxHashMap<hir::Block, lir::Block>,
     exits: Vec<ExitRecord>,
-    /// By the host's position, which two instructions may have: one for each copy of an instruction there that differs in it.
+    /// By the host's position. Two instructions may have the same position: then there is one map
+    /// for each copy of an instruction that differs in it.
     raw_maps: BTreeMap<u32, Vec<RawMap>>,
-    /// Positions known to have such copies.
+    /// Positions that are known to have several maps.
     copied: &'a BTreeSet<u32>,
     thread: lir::Value,
     frame: lir::Value,
-    /// Of a unit that resumes frames, which have no words behind them: where it keeps those, and at which point it was
-    /// entered, with what.
+    /// For a unit that resumes frames, which have no words after them: the place of the words, the
+    /// resume point and the sent value.
     resumed: Option<Resumed>,
-    /// Where all returns go.
+    /// The common block of all returns.
     leave: Option<lir::Block>,
     /// The instruction that may raise at the end of this block, and its landing block.
     landing: Option<(Value, hir::Block)>,
-    /// What is known of the frame where blocks begin.
+    /// The known contents of the frame's words at the starts of blocks.
     shown: Shown,
-    /// The locals where we stand.
+    /// The locals at the current place.
     locals: hir::Locals,
     /// The position stored in the frame, if known here.
     position: Option<u32>,
     /// The raw words stored in the frame, if known here.
     shadows: Shadows,
-    /// Number of outputs read from each operation that has some, and where they are.
+    /// The outputs of operations, and the number of them that are read.
     outputs: FxHashMap<Value, Vec<lir::Value>>,
     output_counts: FxHashMap<Value, u32>,
-    /// Whether references are counted; else they are marked, for the host's collector.
+    /// True if references are counted. Otherwise they are marked, for the host's collector.
     is_counted: bool,
-    /// A fault for tests: integer subtraction has its operands in the wrong order.
+    /// A fault for tests: integer subtraction with exchanged operands.
     planted: bool,
-    /// The check of validity that comes after this instruction, if nothing has run code of the program before it: then it is needed
-    /// only where the instruction does.
+    /// The check of validity after this instruction, if no user code has run before it. Then the
+    /// check is needed only where the instruction runs user code.
     check_after: Option<Value>,
-    /// The drops that stand between this one and the check.
+    /// The drops between this one and the check.
     rest_of_group: Vec<Value>,
-    /// That check, if the instruction has made it.
+    /// The check, if the instruction has made it.
     checked: Option<Value>,
-    /// Whether the unit may go on, as far as that is known here.
+    /// The knowledge of the unit being still valid here.
     standing: Standing,
-    /// Whether the next check of validity is to know what the instruction [says](Lower::account).
+    /// True if the next check of validity uses the instruction's [answer](Lower::account).
     wants_answer: bool,
-    /// Whether it has said it, or runs nothing.
+    /// True if the instruction has given its answer, or runs no user code.
     is_accounted: bool,
     /// The exit that was made last.
     last_exit: Option<LastExit>,
-    /// Which intrinsics are called.
+    /// The choice of intrinsics that are called, not inlined.
     policy: Policy<'a>,
-    /// The place of the block that is lowered in the order of blocks.
+    /// The index of the current block in the order of blocks.
     place: usize,
-    /// Between which bounds integers are.
+    /// The intervals of integers.
     intervals: Intervals,
-    /// The instruction that is lowered; none at the end of a block.
+    /// The current instruction; none at the end of a block.
     lowered: Option<Value>,
-    /// What was found wrong.
+    /// The faults found.
     faults: Vec<Fault>,
 }
 
-/// Lower `f`. `planted` puts a fault in, for tests that show that it is found.
+/// Lowers `f`. `planted` inserts a fault, for tests that must find it.
 ///
 /// # Errors
-/// Faults of lowering's own: an operand that can't be what an op wants, an exception that nobody said the place of.
+/// Faults of lowering itself: an operand that can't be converted to the wanted form, or an
+/// exception without a marked place.
 ///
 /// # Panics
 /// If `f` is not in canonical form (the verifier's and builder's promise).
@@ -199,7 +204,7 @@ pub fn lower(
     finish(func, f, host, parts, entry, closed, planted, routines)
 }
 
-/// The address of an object that the code names.
+/// The address of an object in the code.
 fn address(object: ObjectHandle) -> u64 {
     if object.host().is_none() {
         gone();
@@ -207,13 +212,14 @@ fn address(object: ObjectHandle) -> u64 {
     object.token()
 }
 
-/// Give a unit up whose objects or classes are no more: its host has done so before it was lowered, on another thread. That is no
-/// fault, so nothing is printed; whoever generates code catches it.
+/// Aborts the lowering of a unit whose objects or classes were freed: the host has discarded it
+/// from another thread. That is no fault, so nothing is printed; the caller of the code generator
+/// catches it.
 fn gone() -> ! {
     std::panic::resume_unwind(Box::new("what the unit relies on is gone".to_owned()))
 }
 
-/// Lower the body of a unit whose parameters are thread, function or frame, and arguments.
+/// Lowers the body of a unit whose parameters are thread, function or frame, and arguments.
 #[expect(
     clippy::too_many_arguments,
     reason = "what `lower` was given, and the kind of unit"
@@ -241,7 +247,8 @@ fn finish(
         }
         let several = raw_maps.iter().filter(|(_, maps)| maps.len() > 1);
         let several: BTreeSet<u32> = several.map(|(pos, _)| *pos).collect();
-        // Copies of an instruction that have raw locals in different places say which of them runs, once that is known.
+        // Positions of which the copies differ in their raw locals are known after the first pass;
+        // then each copy records which one is running.
         if several.is_subset(&copied) {
             break (start, exits, raw_maps);
         }
@@ -264,7 +271,7 @@ fn finish(
     })
 }
 
-/// How many outputs of each operation that has some are read.
+/// The number of outputs that are read, for each operation that has some.
 fn output_counts(f: &Function) -> FxHashMap<Value, u32> {
     let mut counts: FxHashMap<Value, u32> = FxHashMap::default();
     for &b in &f.order {
@@ -397,10 +404,11 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lower the instructions of a block.
+    /// Lowers the instructions of a block.
     ///
-    /// A check of validity looks at the answers of what has run code of the program since the last one, where each of that gave one: a
-    /// dropped reference's routine looks itself where an object ends, and there alone.
+    /// A check of validity uses the answers of the instructions that have run user code since the
+    /// last check, if each gave one. For example, the routine of a dropped reference tests the unit
+    /// itself, and only if the object is deallocated.
     fn insts(&mut self, block: hir::Block, dirty: &[bool]) {
         let insts = &self.f.blocks[block].insts;
         let is_forced = self.parts.force_table.is_some();
@@ -424,7 +432,7 @@ impl<'a> Lower<'a> {
                 i += taken;
                 continue;
             }
-            // What only says more of a value is nothing in LIR, so a check may come after that too.
+            // An op that only refines a value has no LIR, so a check may follow it too.
             let says_more = |v: &Value| {
                 matches!(self.f.op(*v), Op::Refine(_) | Op::Held | Op::Kin(_))
                     && self.f.arg(*v, 0) != insts[i]
@@ -448,7 +456,7 @@ impl<'a> Lower<'a> {
                 wanted[i] && check.is_none() && self.standing != Standing::Unknown && !is_forced;
             self.is_accounted = false;
             self.inst(insts[i]);
-            // Whoever made the check where something has run takes it.
+            // The instruction has made the check itself.
             if check.is_some() && self.checked.take() == check {
                 i = next + 1;
                 continue;
@@ -460,11 +468,12 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Drop a reference before others and stores into locals that one check follows: where the unit can't go on, those are done too, and it
-    /// leaves. Where there are only drops, and a routine makes this one, the check looks at its answer.
+    /// Drops a reference, before others and stores into locals that share one check. If the unit
+    /// can't continue, those are done too, then it exits. If there are only drops, and a routine
+    /// makes this one, the check uses its answer.
     ///
-    /// The interpreter stores two locals by one instruction, so the unit can't leave between: whoever sees the first one's end may have
-    /// set the other one's slot by then.
+    /// The interpreter may store two locals by one instruction, so the unit can't exit between them:
+    /// a finaliser that runs at the first store may have set the slot of the second local by then.
     fn drop_in_group(&mut self, drop: Value, rest: Vec<Value>, check: Value) {
         self.check_after = Some(check);
         self.rest_of_group = rest;
@@ -474,8 +483,8 @@ impl<'a> Lower<'a> {
         self.checked = None;
     }
 
-    /// After each instruction of a block: whether nothing but dropped references runs code of the program before the next check of
-    /// validity.
+    /// For each instruction of a block: true if only dropped references run user code before the
+    /// next check of validity.
     fn answers_wanted(&self, insts: &[Value]) -> Vec<bool> {
         let mut is_wanted = false;
         let mut wanted = vec![false; insts.len()];
@@ -490,7 +499,7 @@ impl<'a> Lower<'a> {
         wanted
     }
 
-    /// Say whether the unit may go on after what the instruction has run.
+    /// Records the answer if the unit may continue after the instruction's user code.
     fn account(&mut self, valid: lir::Value) {
         let valid = match self.standing {
             Standing::Known(known) => self.b.op(Opcode::Band, &[known, valid]),
@@ -500,7 +509,7 @@ impl<'a> Lower<'a> {
         self.is_accounted = true;
     }
 
-    /// Make the frame, or run the call the slow way.
+    /// Creates the frame. If that fails, makes the call through the interpreter.
     fn enter(&mut self, function: lir::Value, args: &[lir::Value]) {
         let slow = self.b.cold_block();
         let enter = &self.parts.enter;
@@ -519,7 +528,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// In the block `slow`: let the interpreter do what the unit was entered for, with `args`, which it takes over.
+    /// In the block `slow`: the interpreter does the unit's work with `args`, which it takes over.
     fn leave_to_interpreter(
         &mut self,
         slow: lir::Block,
@@ -548,13 +557,14 @@ impl<'a> Lower<'a> {
         self.host.frame_slots + 8 * k as i32
     }
 
-    /// How many bytes behind the start of the frame the word of local `k` is kept during call-outs, unless the frame is resumed.
+    /// The offset in bytes from the frame of the word of local `k` during call-outs, unless the
+    /// frame is resumed.
     fn word_at(&self, k: u32) -> u32 {
         let behind = self.f.code.locals.len() as u32 + self.f.code.stacksize + k;
         self.host.frame_slots as u32 + 8 * behind
     }
 
-    /// Store the raw word of local `k` to where it is kept during call-outs.
+    /// Stores the raw word of local `k` to its place during call-outs.
     fn store_word(&mut self, width: Width, k: u32, value: lir::Value) {
         let (base, offset) = match self.resumed {
             Some(resumed) => (resumed.words, 8 * k),
@@ -563,25 +573,25 @@ impl<'a> Lower<'a> {
         self.b.store(width, base, offset as i32, value);
     }
 
-    /// What is known of an integer.
+    /// The interval of an integer.
     fn interval(&self, v: Value) -> Interval {
         self.intervals.at(self.f, v)
     }
 
-    /// Inline a standard intrinsic that cannot fail.
+    /// Inlines a standard intrinsic that cannot fail.
     fn intrinsic(&mut self, name: &str, args: &[lir::Value]) -> lir::Results {
         let id = self.host.intrinsic(name);
         self.perform(id, args, None)
     }
 
-    /// Inline one that counts a reference, if the host counts.
+    /// Inlines an intrinsic that counts a reference, if the host counts.
     fn count(&mut self, name: &str, p: lir::Value) {
         if self.is_counted {
             self.intrinsic(name, &[p]);
         }
     }
 
-    /// The value holds a reference to an object, which a collector must find.
+    /// Marks the value as a reference to an object, which a collector must find.
     fn reference(&mut self, p: lir::Value) -> lir::Value {
         if !self.is_counted {
             self.b.mark_ref(p);
@@ -589,7 +599,7 @@ impl<'a> Lower<'a> {
         p
     }
 
-    /// The same of the words of a stack slot.
+    /// Marks the words of a stack slot as references.
     fn references_in(&mut self, slot: i64, words: usize) {
         if !self.is_counted && words > 0 {
             self.b.mark_ref_slot(slot);
@@ -597,8 +607,9 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// If the first of these instructions is a drop, others and stores into locals follow it, and then a check whether nobody has seen them, or,
-/// where there are such stores, of validity: what follows, and the check.
+/// If the first of these instructions is a drop, followed by other drops and stores into locals,
+/// and then by a check (of validity if there are stores, otherwise that no user code ran): the
+/// instructions between, and the check.
 fn dropped_together(f: &Function, insts: &[Value]) -> Option<(Vec<Value>, Value)> {
     let (&first, behind) = insts.split_first()?;
     if *f.op(first) != Op::Decref {

@@ -52,7 +52,7 @@ impl HighLevelOp<'_, '_> {
 }
 
 impl Lower<'_> {
-    /// The operands that say which name of which namespace.
+    /// The operands that identify the namespace and the name.
     fn name(&mut self, name: u32) -> [lir::Value; 3] {
         let namespace = self.parts.namespace.as_ref();
         let namespace = namespace.expect("names are kept in registers for a namespace");

@@ -1,4 +1,4 @@
-//! Operations on C values: arithmetic, comparisons, and what leaves where they have no answer.
+//! Operations on C values: arithmetic and comparisons, with exits where they have no result.
 
 use super::hop::HighLevelOp;
 use super::intervals::Overflow;
@@ -8,11 +8,12 @@ use crate::lir::{self, FloatCond, IntCond, Opcode};
 use crate::ll::Ty;
 use crate::types::Type;
 
-/// Integers up to this size are doubles without loss.
+/// Integers up to this size convert to doubles without loss.
 const EXACT_DOUBLE: i64 = 1 << 53;
 
 impl HighLevelOp<'_, '_> {
-    /// An operation that leaves if it overflows. A comparison that tells as much needs no flag in a register.
+    /// An operation that exits if it overflows. Where intervals allow it, a comparison replaces the
+    /// overflow flag.
     pub(super) fn overflowing(&mut self, op: Opcode) -> lir::Value {
         let [at_a, at_b] = [0, 1].map(|i| self.lower.interval(self.arg(i)));
         let (plain, overflow) = match op {
@@ -102,7 +103,7 @@ impl HighLevelOp<'_, '_> {
         self.b().fcmp(float_cond(cmp), a, b)
     }
 
-    /// One of two raw values, as a truth value says.
+    /// Selects one of two raw values by a truth value.
     pub(super) fn select(&mut self) -> lir::Value {
         let kind = match self.lower.f.ty(self.arg(1)) <= Type::CDOUBLE {
             true => Ty::F64,
@@ -119,14 +120,14 @@ impl HighLevelOp<'_, '_> {
         self.b().op(Opcode::I2f, &[a])
     }
 
-    /// Whether an integer is a double without loss.
+    /// True if an integer converts to a double without loss.
     pub(super) fn fits_double(&mut self, a: lir::Value) -> lir::Value {
         let limit = self.b().iconst(EXACT_DOUBLE);
         let up = self.b().op(Opcode::Iadd, &[a, limit]);
         self.b().icmp_imm(IntCond::Ule, up, 2 * EXACT_DOUBLE)
     }
 
-    /// Leave if the divisor is zero.
+    /// Exits if the divisor is zero.
     pub(super) fn nonzero(&mut self) {
         if let Op::ConstDouble(bits) = self.lower.f.op(self.arg(1))
             && f64::from_bits(*bits) != 0.0
@@ -142,7 +143,7 @@ impl HighLevelOp<'_, '_> {
     pub(super) fn power(&mut self) -> lir::Value {
         let a = self.double(0);
         let zero = self.b().fconst(0.0);
-        // Of zero only negative powers are an error.
+        // For zero, only negative powers are an error.
         let cond = match self.is_positive(1) {
             true => FloatCond::Ge,
             false => FloatCond::Gt,
@@ -158,8 +159,8 @@ impl HighLevelOp<'_, '_> {
         r
     }
 
-    /// A power of what is not below zero is a float, if it does not raise: where the fast way gives no finite number, the host's operation
-    /// is asked.
+    /// A power of a number that is not negative is a float, or raises: if the fast path gives no
+    /// finite number, the host's operation computes it.
     pub(super) fn power_or_raise(&mut self) -> lir::Value {
         let operands = [self.double(0), self.double(1)];
         let r = self.call("float_pow", &operands)[0];
@@ -200,7 +201,7 @@ impl HighLevelOp<'_, '_> {
         result
     }
 
-    /// Whether a double is known to be above zero.
+    /// Returns true if a double is known to be above zero.
     fn is_positive(&self, i: usize) -> bool {
         let f = self.lower.f;
         let v = self.arg(i);
@@ -228,7 +229,7 @@ impl HighLevelOp<'_, '_> {
         self.b().op(Opcode::F2i, &[a])
     }
 
-    /// Whether an integer is surely not negative.
+    /// Returns true if an integer is never negative.
     pub(super) fn is_natural(&self, v: Value) -> bool {
         self.lower.interval(v).is_natural()
     }
@@ -279,9 +280,11 @@ impl HighLevelOp<'_, '_> {
         }
     }
 
-    /// Floor division or remainder by a number above 1 that is no power of two, with a multiplication (Granlund and Montgomery 1994).
+    /// Floor division or remainder by a number above 1 that is no power of two, with a
+    /// multiplication (Granlund and Montgomery 1994).
     ///
-    /// A negative dividend is complemented, which gives the numerator of the complemented quotient: of 63 bits, unsigned.
+    /// A negative dividend is complemented, which gives the numerator of the complemented quotient:
+    /// of 63 bits, unsigned.
     fn divide_by_constant(
         &mut self,
         a: lir::Value,
@@ -313,9 +316,11 @@ impl HighLevelOp<'_, '_> {
     }
 }
 
-/// A factor and a shift: for every `x` below 2^63, `x / n` is the upper half of `x * factor`, shifted right. `n` is above 1.
+/// A factor and a shift: for every `x` below 2^63, `x / n` is the upper half of `x * factor`,
+/// shifted right. `n` is above 1.
 fn reciprocal(n: i64) -> (u64, u32) {
-    // 2^(63 + bits) lies above the factor times n by no more than 2^bits, which is at least n; so the error stays below 1 / n.
+    // 2^(63 + bits) lies above the factor times n by no more than 2^bits, which is at least n; so
+    // the error stays below 1 / n.
     let bits = 64 - (n - 1).leading_zeros();
     let power = 1u128 << (63 + bits);
     let factor = power / n as u128 + 1;

@@ -1,4 +1,4 @@
-//! Objects: what is known of them after a guard, which object and of which class one is, and numbers taken out of them.
+//! Objects: facts after guards, identity and class tests, and unboxing of numbers.
 
 use super::hop::HighLevelOp;
 use super::routines::nothing;
@@ -14,7 +14,8 @@ impl HighLevelOp<'_, '_> {
     pub(super) fn guard_type(&mut self, want: Type) {
         let ty = self.lower.f.ty(self.arg(0));
         if self.repr(0).is_raw() {
-            // A box of the class is what it says, if it is bound; one of another class always leaves.
+            // The class of a virtual box is known, so only a possibly unbound one is tested. A box
+            // of another class always exits.
             match self.repr(0) {
                 Repr::IntIf(_, bound) | Repr::DoubleIf(_, bound) if ty.could_be(want) => {
                     let ok = self.lower.raw(bound);
@@ -72,7 +73,7 @@ impl HighLevelOp<'_, '_> {
         self.guard(ok);
     }
 
-    /// Whether a pointer is this address.
+    /// True if a pointer is this address.
     fn is_the(&mut self, p: lir::Value, address: u64) -> lir::Value {
         let address = self.b().pconst(address);
         self.b().icmp(IntCond::Eq, p, address)
@@ -123,7 +124,7 @@ impl HighLevelOp<'_, '_> {
         number.expect("a number")
     }
 
-    /// The value of an int, which leaves if there are too many digits.
+    /// The value of an int; exits if it has too many digits.
     pub(super) fn unbox_int(&mut self) -> lir::Value {
         if let Some((RawKind::Int, raw)) = self.repr(0).raw_value() {
             return self.lower.raw(raw);
@@ -134,7 +135,7 @@ impl HighLevelOp<'_, '_> {
         self.lower.perform(id, &[p], Some(exit))[0]
     }
 
-    /// Whether a number could be given another value.
+    /// True if a number's object can be overwritten with another value.
     pub(super) fn reuse(&mut self) -> lir::Value {
         let (kind, name) = match self.lower.f.ty(self.arg(1)) <= Type::CDOUBLE {
             true => (RawKind::Float, names::FLOAT_REUSE),
@@ -145,7 +146,7 @@ impl HighLevelOp<'_, '_> {
         self.intrinsic(name, &[p, raw])
     }
 
-    /// What a range was made of, which leaves if that has too many digits.
+    /// A field of a range; exits if it has too many digits.
     pub(super) fn range_field(&mut self, field: i64) -> lir::Value {
         let name = match field {
             0 => names::RANGE_FIRST,
@@ -163,7 +164,7 @@ impl HighLevelOp<'_, '_> {
     pub(super) fn unbox(&mut self, kind: RawKind) -> lir::Value {
         match self.repr(0).raw_value() {
             Some((found, _)) if found == kind => self.input(0, Wanted::Raw(kind)),
-            // A raw value of another class: a guard before this has left for sure.
+            // A raw value of another class: a guard before this always exits.
             Some(_) => nothing(self.b(), raw_type(kind)),
             None => {
                 let p = self.object(0);
@@ -172,7 +173,7 @@ impl HighLevelOp<'_, '_> {
         }
     }
 
-    /// A float's value, or an int's where the other operand, if there is one, is a float.
+    /// A float's value, or an int's if the other operand, if there is one, is a float.
     pub(super) fn unbox_number(&mut self) -> lir::Value {
         let (a, other) = (self.arg(0), self.lower.f.inst(self.v).args.get(1).copied());
         let is_float = |s: &Self, v| s.lower.f.ty(v) <= Type::FLOAT_EXACT;
@@ -216,7 +217,7 @@ impl HighLevelOp<'_, '_> {
     }
 }
 
-/// The intrinsic that makes an object of a raw value.
+/// The intrinsic that boxes a raw value.
 pub(super) fn boxing(kind: RawKind) -> &'static str {
     match kind {
         RawKind::Int => names::INT_BOX,
@@ -225,7 +226,7 @@ pub(super) fn boxing(kind: RawKind) -> &'static str {
     }
 }
 
-/// The intrinsic that takes the raw value out of an object.
+/// The intrinsic that unboxes an object.
 pub(super) fn unboxing(kind: RawKind) -> &'static str {
     match kind {
         RawKind::Int => names::INT_UNBOX,
@@ -246,7 +247,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether the class of `a` (an object that is there) is one of these.
+    /// True if the class of `a` (an object, not null) is one of these.
     pub(super) fn is_class(&mut self, a: Value, types: &[Type]) -> lir::Value {
         if self.repr(a).is_raw() {
             return self.b.bconst(false);

@@ -1,4 +1,4 @@
-//! Between instructions: work that is pending, and what is counted for the statistics.
+//! Between instructions: pending work, and counters for the statistics.
 
 use super::Lower;
 use super::hop::HighLevelOp;
@@ -7,12 +7,12 @@ use crate::lir::{self, IntCond};
 use crate::ll::Width;
 
 impl HighLevelOp<'_, '_> {
-    /// Do pending work if there is any; leave if the unit must give way.
+    /// Runs pending work if there is any; exits if the unit must stop.
     pub(super) fn check_pending(&mut self) {
         if self.lower.f.is_back_edge(self.pc()) {
             self.lower.count_iteration();
         }
-        // Looked at in each turn where exits are forced.
+        // With forced exits, tested in each iteration.
         let exit = self.pending_exit();
         let before = self.lower.published();
         let cell = self.pending_cell();
@@ -24,7 +24,7 @@ impl HighLevelOp<'_, '_> {
         self.lower.forget_published(before);
     }
 
-    /// Whether nothing is pending; a turn of a loop is counted.
+    /// True if nothing is pending; counts an iteration of a loop.
     pub(super) fn quiet(&mut self) -> lir::Value {
         if self.lower.f.is_back_edge(self.pc()) {
             self.lower.count_iteration();
@@ -33,7 +33,7 @@ impl HighLevelOp<'_, '_> {
         self.nothing_pending(cell)
     }
 
-    /// Do the work that is pending; leave if the unit must give way.
+    /// Runs the pending work; exits if the unit must stop.
     pub(super) fn do_pending(&mut self) {
         let exit = self.pending_exit();
         let cell = self.pending_cell();
@@ -41,7 +41,8 @@ impl HighLevelOp<'_, '_> {
         self.handle_pending(cell, go, exit);
     }
 
-    /// Where the unit leaves if it must give way, and, unless the function has a handler, with what is raised too.
+    /// The exit for a unit that must stop and, unless the function has a handler, for an exception
+    /// of the pending work.
     fn pending_exit(&mut self) -> lir::Block {
         match self.has_implicit_exception() {
             true => self.exit(),
@@ -49,7 +50,7 @@ impl HighLevelOp<'_, '_> {
         }
     }
 
-    /// Do the work that is pending, and go on at `go`, or at `exit` if the unit must give way.
+    /// Runs the pending work, and continues at `go`, or at `exit` if the unit must stop.
     fn handle_pending(&mut self, cell: lir::Value, go: lir::Block, exit: lir::Block) {
         self.publish();
         if !self.has_implicit_exception() {
@@ -76,7 +77,7 @@ impl HighLevelOp<'_, '_> {
         self.lower.position = None;
     }
 
-    /// Leave if any work is pending.
+    /// Exits if any work is pending.
     pub(super) fn check_quiet(&mut self) {
         self.lower.count_iteration();
         let cell = self.pending_cell();
@@ -99,7 +100,7 @@ impl HighLevelOp<'_, '_> {
 }
 
 impl Lower<'_> {
-    /// Count a back edge, for the statistics.
+    /// Counts a back edge, for the statistics.
     pub(super) fn count_iteration(&mut self) {
         self.count_at(self.parts.loop_counter);
     }

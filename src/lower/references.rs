@@ -1,4 +1,4 @@
-//! References of objects: taken, dropped, and what happens where the last one goes.
+//! References to objects: taking them, dropping them, and deallocation after the last one.
 
 use super::routines::{MOST_TAKEN, size};
 use super::{Lower, Repr, Routine, Standing};
@@ -9,7 +9,7 @@ use crate::ll::{Ty, Width};
 use crate::types::Type;
 
 impl Lower<'_> {
-    /// The slot of local `k` takes over a reference, or is emptied where the local has none.
+    /// The slot of local `k` takes over a reference, or is emptied if the local has none.
     pub(super) fn store_slot(&mut self, k: u32, new: Value) {
         let old = std::mem::replace(&mut self.locals[k as usize], new);
         let offset = self.slot_offset(k);
@@ -34,8 +34,8 @@ impl Lower<'_> {
         self.unless_null(v, p, |s| s.count(names::INCREF, p));
     }
 
-    /// Take the references that these instructions take one after the other, as far as that is one call; gives how many of the
-    /// instructions that does.
+    /// Emits one call for the references that these instructions take in sequence. Returns the
+    /// number of instructions that it replaces.
     pub(super) fn incref_all(&mut self, insts: &[Value]) -> usize {
         let mut taken = Vec::new();
         for &v in insts.iter().take(MOST_TAKEN) {
@@ -81,7 +81,7 @@ impl Lower<'_> {
         });
     }
 
-    /// A float's end is short, and so is an int's: neither takes the way through its class.
+    /// Deallocating a float or an int takes few instructions, so neither goes through its class.
     fn drop_number(&mut self, dropped: Value, p: lir::Value) {
         let (float, int, go) = (self.b.block(), self.b.block(), self.b.block());
         let is_float = self.is_class(dropped, &[Type::FLOAT_EXACT]);
@@ -94,7 +94,7 @@ impl Lower<'_> {
         self.b.switch_to(go);
     }
 
-    /// How a reference to an object is dropped whose end runs no code of the program.
+    /// The intrinsic that drops a reference to an object whose deallocation runs no user code.
     fn unseen_end(&self, dropped: Value) -> Option<&'static str> {
         let ty = self.f.ty(dropped);
         if ty <= Type::FLOAT_EXACT {
@@ -106,8 +106,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Drop a reference to what may be no object, by one call, if that is the place for it: then the check for null, the frame's position
-    /// and whether the unit goes on are all in there. Not where others are to be shown more of the frame.
+    /// Drops a reference to a possibly null value by one call, where a call is preferred. The call
+    /// includes the test for null, the frame's position and the check of validity. Not used if more
+    /// of the frame must be published.
     fn drop_by_call(&mut self, v: Value, p: lir::Value) -> bool {
         if !self.publishes_position_alone(v) {
             return false;
@@ -143,7 +144,7 @@ impl Lower<'_> {
                 self.leave_openly(check);
                 self.b.switch_to(here);
             }
-            // What was dropped before in the same group may have been seen.
+            // An earlier drop of the same group may have run user code.
             Some(_) if self.is_to_be_unseen() => self.account(valid),
             Some(check) => {
                 let exit = self.guard_exit(check);
@@ -157,8 +158,8 @@ impl Lower<'_> {
         true
     }
 
-    /// Drop a reference to any object. The frame is made true for others only where the object dies, and only there the
-    /// unit may end.
+    /// Drops a reference to any object. Only where the object is deallocated is the frame
+    /// published, and only there may the unit exit.
     fn drop_object(&mut self, v: Value, p: lir::Value) {
         let go = self.b.block();
         let loud = self.release(p, go);
@@ -196,8 +197,10 @@ impl Lower<'_> {
         self.forget_published(before);
     }
 
-    /// Where the unit can't go on after a drop: do what follows it up to the check, and leave. Slots of locals may have been set
-    /// meanwhile, and if others see the frame, they have all that its locals hold: so objects are stored, and what was there is dropped.
+    /// The exit of a unit that can't continue after a drop: runs the instructions up to the check,
+    /// then exits. A finaliser may have set slots of locals, and code that inspects the frame may
+    /// have stored all its locals there. So objects are stored into slots, and the old contents
+    /// dropped.
     fn leave_openly(&mut self, check: Value) {
         let locals = self.locals.clone();
         let before = self.published();
@@ -219,7 +222,7 @@ impl Lower<'_> {
                     self.publish(drop);
                     done.push(drop);
                 } else if is_counted {
-                    // The reference has moved on, to the stack.
+                    // The reference was moved to the stack.
                     let offset = self.slot_offset(k);
                     self.b.store(Width::Ptr, self.frame, offset, new);
                     continue;
@@ -237,7 +240,7 @@ impl Lower<'_> {
         (self.position, self.shadows) = before;
     }
 
-    /// Store an object into the slot of a local, and drop what it holds.
+    /// Stores an object into the slot of a local, and drops the old content.
     fn replace_slot(&mut self, k: u32, new: lir::Value) {
         let offset = self.slot_offset(k);
         if let Some(routine) = self.called(Routine::Replace, usize::MAX) {
@@ -251,7 +254,8 @@ impl Lower<'_> {
         self.drop_whatever(old);
     }
 
-    /// Drop a reference to what may be no object; the frame is true, and the unit leaves afterwards.
+    /// Drops a reference to a possibly null value. The frame is published, and the unit exits
+    /// afterwards.
     fn drop_whatever(&mut self, p: lir::Value) {
         if let Some(routine) = self.called(Routine::Drop, usize::MAX) {
             self.b.call_routine(routine, &[p]);
@@ -264,7 +268,7 @@ impl Lower<'_> {
         self.release_or_end(p, go);
     }
 
-    /// Whether the objects that are stored among these instructions can be made there.
+    /// Returns true if the objects that these instructions store can be materialised there.
     pub(super) fn can_store_openly(&self, insts: &[Value]) -> bool {
         let is_unmade = |v: &Value| {
             let repr = self.repr(self.f.arg(*v, 0));
@@ -276,19 +280,19 @@ impl Lower<'_> {
         self.closed.is_none() && !stores.any(is_unmade)
     }
 
-    /// Whether locals are stored between this drop and its check.
+    /// Returns true if locals are stored between this drop and its check.
     fn stores_follow(&self) -> bool {
         let mut rest = self.rest_of_group.iter();
         rest.any(|v| matches!(self.f.op(*v), Op::StoreSlot(_)))
     }
 
-    /// Whether the check that follows what is dropped leaves if that runs code of the program.
+    /// Returns true if the check after the drop exits if user code ran.
     fn is_to_be_unseen(&self) -> bool {
         let check = self.check_after;
         check.is_some_and(|check| *self.f.op(check) == Op::CheckUnseen)
     }
 
-    /// Leave if anything may have run that was dropped right before, and that did not itself see to it.
+    /// Exits if the drops right before may have run user code, and did not exit themselves.
     pub(super) fn check_unseen(&mut self, v: Value) {
         let unseen = match self.standing {
             Standing::Clean => return,
@@ -298,7 +302,7 @@ impl Lower<'_> {
         self.guard(v, unseen);
     }
 
-    /// Drop a reference, and exit if it is the last one, before that.
+    /// Drops a reference; exits before that if it is the last one.
     pub(super) fn drop_shared(&mut self, v: Value, dropped: Value) {
         if self.needs_no_count(dropped) {
             return;
@@ -316,7 +320,7 @@ impl Lower<'_> {
         });
     }
 
-    /// Drop the reference of a box made for one use.
+    /// Drops the reference of a box that was allocated for one use.
     pub(super) fn drop_fresh(&mut self, v: Value, p: lir::Value) {
         match self.repr(v) {
             Repr::Double(_) => self.count(names::DECREF_FLOAT, p),
@@ -328,7 +332,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Drop an operand of a call that has been made: the frame is true, and the unit is looked at afterwards.
+    /// Drops an operand of a call that has returned. The frame is published, and the unit is
+    /// checked afterwards.
     pub(super) fn drop_operand(&mut self, operand: Value, p: lir::Value) {
         if self.needs_no_count(operand) {
             return;
@@ -340,7 +345,7 @@ impl Lower<'_> {
         self.release_or_end(p, go);
     }
 
-    /// Drop a reference, end the object if that was the last one, and go on at `go`.
+    /// Drops a reference, deallocates the object if that was the last one, and continues at `go`.
     fn release_or_end(&mut self, p: lir::Value, go: lir::Block) {
         let loud = self.release(p, go);
         self.b.switch_to(loud);
@@ -349,7 +354,8 @@ impl Lower<'_> {
         self.b.switch_to(go);
     }
 
-    /// Drop a reference, and go to `go` unless the object's end may be noticed: then to the cold block that this gives.
+    /// Drops a reference, and continues at `go`, unless deallocation may run user code: then at the
+    /// returned cold block.
     fn release(&mut self, p: lir::Value, go: lir::Block) -> lir::Block {
         let loud = self.b.cold_block();
         if let Some(routine) = self.called(Routine::Release, usize::MAX) {
@@ -362,14 +368,15 @@ impl Lower<'_> {
         self.perform(id, &[p], Some(last));
         self.b.jump(go, &[]);
         self.b.switch_to(last);
-        // What dies unseen needs no frame.
+        // A deallocation without side effects needs no frame.
         let freed = self.b.call(self.host.helper(FREE_LEAF), &[p], &[Ty::I64])[0];
         let freed = self.b.icmp_imm(IntCond::Ne, freed, 0);
         self.b.br(freed, go, &[], loud, &[]);
         loud
     }
 
-    /// Raw values, boxes not made, immortal objects, and what a collector traces are not counted.
+    /// Returns true if the value is not counted: raw values, virtual boxes, immortal objects, and
+    /// all objects of a tracing host.
     fn needs_no_count(&self, v: Value) -> bool {
         let root = self.f.object_of(v);
         !self.is_counted

@@ -1,11 +1,13 @@
-//! Representations: what of a value is in registers, and how one representation becomes another.
+//! Representations: the part of a value that is in registers, and conversions between
+//! representations.
 //!
-//! A [`Repr`] says of one value where it is: in a register as a C value, behind a pointer, or nowhere, because the raw values that an
-//! object is made of travel in its place. What a value is without regard to the op that gives it depends on its type alone
-//! ([`Repr::of_type`]): equal types, equal representations. An operation says what it [wants](Wanted) of an operand, and
-//! [`Repr::convert_to`] is the one table that says how it gets that. It has no checks: taking a number out of an object may fail, so it
-//! is an op of HIR that has a frame state (`unbox_int`), never a conversion. What the table does not have is a fault of the compiler's,
-//! which refuses the function.
+//! A [`Repr`] describes the place of one value: a C value in a register, a pointer, or nothing,
+//! because the raw values that make up the object are used instead. Apart from the ops that create
+//! boxes and virtual objects, it depends on the type alone ([`Repr::of_type`]): equal types, equal
+//! representations. An operation declares the form that it [wants](Wanted) of an operand, and
+//! [`Repr::convert_to`] is the only table of conversions. Conversions have no checks: unboxing a
+//! number may fail, so it is an HIR op with a frame state (`unbox_int`), never a conversion. A
+//! missing conversion is a bug of the compiler, which refuses the function.
 
 use super::Lower;
 use super::fault::What;
@@ -18,58 +20,58 @@ use crate::ll::Ty;
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
-/// How a value is represented.
+/// The representation of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Repr {
     /// No object.
     Null,
     /// A pointer to an object (or null where the type allows it).
     Object,
-    /// A 64-bit integer: the value named.
+    /// A 64-bit integer: the given value.
     Int(Value),
     /// A double.
     Double(Value),
     /// A truth value.
     Bool(Value),
-    /// A 64-bit integer if the second value holds, else no object.
+    /// A 64-bit integer if the second value is true, otherwise no object.
     IntIf(Value, Value),
-    /// A double if the second value holds, else no object.
+    /// A double if the second value is true, otherwise no object.
     DoubleIf(Value, Value),
-    /// An object that only an exit makes.
+    /// An object that only an exit materialises.
     Virtual,
-    /// The object of the value named, of which an exit takes a reference.
+    /// The object of the given value; an exit takes a reference to it.
     Borrowed(Value),
 }
 
-/// What an operation wants of an operand.
+/// The form in which an operation wants an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// A pointer to the object (null if there is none). A box is made for that: a new reference, which is passed on or dropped after
-    /// the operation.
+    /// A pointer to the object (null if there is none). A virtual box is allocated for that: a new
+    /// reference, which is passed on or dropped after the operation.
     Object,
     /// The raw value.
     Raw(RawKind),
 }
 
-/// How a value becomes what is wanted of it.
+/// The conversion of a value to the wanted form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Conversion {
-    /// It is that.
+    /// None needed.
     Nothing,
-    /// The raw value is at hand.
+    /// The raw value exists.
     Raw(Value),
     /// The object is another value's.
     Of(Value),
     /// A null pointer.
     Null,
-    /// An object is made of a raw value by this intrinsic.
+    /// An intrinsic boxes a raw value.
     Box(&'static str, Value),
-    /// The same if the second value holds, else a null pointer.
+    /// The same if the second value is true, otherwise a null pointer.
     BoxIf(&'static str, Value, Value),
 }
 
 impl Repr {
-    /// How `v` is represented.
+    /// The representation of `v`.
     pub fn of(f: &Function, v: Value) -> Repr {
         let v = f.resolve(v);
         match f.op(v) {
@@ -87,7 +89,7 @@ impl Repr {
         }
     }
 
-    /// How `v` is represented if nothing but its type says so.
+    /// The representation of `v` by its type.
     fn of_type(v: Value, ty: Type) -> Repr {
         match ty {
             t if t.is_bottom() => Repr::Object,
@@ -98,7 +100,8 @@ impl Repr {
         }
     }
 
-    /// The low-level type of a value that is defined in this representation, and of the parameter of a block.
+    /// The low-level type of a value that is defined in this representation, and of the parameter
+    /// of a block.
     pub fn low_level(self) -> Ty {
         match self {
             Repr::Int(_) => Ty::I64,
@@ -108,7 +111,7 @@ impl Repr {
         }
     }
 
-    /// Whether the value is raw.
+    /// Returns true if the value is raw.
     pub fn is_raw(self) -> bool {
         !matches!(
             self,
@@ -116,7 +119,8 @@ impl Repr {
         )
     }
 
-    /// Whether there is a value that is in no local's slot: there is no object, or the local has no reference.
+    /// Returns true if the value exists but is in no local's slot: it has no object, or the local
+    /// owns no reference.
     pub fn is_unmade(self) -> bool {
         !matches!(self, Repr::Null | Repr::Object)
     }
@@ -131,7 +135,8 @@ impl Repr {
         }
     }
 
-    /// How a value that is represented so becomes what is wanted; none if it can't, or not without a check.
+    /// The conversion from this representation to the wanted form. None if there is none without a
+    /// check.
     fn convert_to(self, wanted: Wanted) -> Option<Conversion> {
         Some(match (wanted, self) {
             (Wanted::Raw(kind), repr) => {
@@ -148,14 +153,14 @@ impl Repr {
                 Conversion::BoxIf(names::FLOAT_BOX, raw, is)
             }
             (Wanted::Object, Repr::Borrowed(object)) => Conversion::Of(object),
-            // No pass may have left a use of its object.
+            // No pass may leave such a use of a virtual object.
             (Wanted::Object, Repr::Virtual) => return None,
         })
     }
 }
 
 impl Wanted {
-    /// What an operation wants whose operand has this low-level type.
+    /// The form that an operation wants of an operand with this low-level type.
     pub fn of(ty: Ty) -> Wanted {
         match ty {
             Ty::I64 => Wanted::Raw(RawKind::Int),
@@ -165,7 +170,7 @@ impl Wanted {
         }
     }
 
-    /// The low-level type of what is wanted.
+    /// The low-level type of the wanted form.
     fn low_level(self) -> Ty {
         match self {
             Wanted::Object => Ty::Ptr,
@@ -175,7 +180,7 @@ impl Wanted {
 }
 
 impl Lower<'_> {
-    /// How `v` is represented. Each frame state asks it of all that it names.
+    /// The representation of `v`, cached: each frame state queries all its values.
     pub(super) fn repr(&self, v: Value) -> Repr {
         let known = &self.reprs[v.index()];
         known.get().unwrap_or_else(|| {
@@ -185,7 +190,7 @@ impl Lower<'_> {
         })
     }
 
-    /// `v` as it is wanted; the second part says whether an object was made of it, which is a new reference.
+    /// `v` in the wanted form, and true if a box was allocated for it, which is a new reference.
     pub(super) fn convert(&mut self, v: Value, wanted: Wanted) -> (lir::Value, bool) {
         let repr = self.repr(v);
         let Some(conversion) = repr.convert_to(wanted) else {
@@ -205,8 +210,8 @@ impl Lower<'_> {
         }
     }
 
-    /// What stands for a value that can't be what is wanted of it. Nothing is known of what no path gives; of anything else it is a
-    /// fault that nobody has looked.
+    /// A placeholder for an operand without conversion. On an unreachable path that is fine;
+    /// anywhere else it is a fault.
     fn no_conversion(&mut self, v: Value, repr: Repr, wanted: Wanted) -> lir::Value {
         if !self.f.ty(v).is_bottom() {
             let what = What::NoConversion {
@@ -219,12 +224,13 @@ impl Lower<'_> {
         nothing(&mut self.b, wanted.low_level())
     }
 
-    /// The pointer of an object; the second part says whether it was made here (a new reference).
+    /// The pointer to an object, and true if a box was allocated for it (a new reference).
     pub(super) fn object(&mut self, v: Value) -> (lir::Value, bool) {
         self.convert(v, Wanted::Object)
     }
 
-    /// The pointer of an object whose reference is passed on: a box is made, anything else is owned already.
+    /// The pointer to an object whose reference is passed on: a box is allocated, any other object
+    /// is already owned.
     pub(super) fn moved(&mut self, v: Value) -> lir::Value {
         self.object(v).0
     }
@@ -244,7 +250,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The pointer of an object that is there.
+    /// The pointer to an object that is not virtual.
     fn pointer(&mut self, v: Value) -> lir::Value {
         let v = self.f.object_of(v);
         match self.f.op(v) {
@@ -253,7 +259,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What the instruction `v` has given.
+    /// The LIR value of the instruction `v`.
     fn defined(&self, v: Value) -> lir::Value {
         let found = self.values[v].expand();
         found.unwrap_or_else(|| panic!("{v} = {:?} has no value yet", self.f.op(v)))

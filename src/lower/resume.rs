@@ -11,7 +11,7 @@ impl Lower<'_> {
         self.resumed.expect("a unit that resumes frames")
     }
 
-    /// Take over the frame of a suspended generator, or let the interpreter resume it.
+    /// Takes over the frame of a suspended generator, or lets the interpreter resume it.
     pub(super) fn enter_suspended(&mut self, generator: lir::Value, sent: lir::Value) {
         let slow = self.b.cold_block();
         let enter = &self.parts.enter;
@@ -25,7 +25,8 @@ impl Lower<'_> {
         });
     }
 
-    /// The pointer of an object whose reference is passed on; a box that is needed in several places is made once.
+    /// The pointer to an object whose reference is passed on. A box that is needed in several
+    /// places is allocated once.
     fn passed_on(&mut self, made: &mut Vec<(Value, lir::Value)>, v: Value) -> lir::Value {
         let (Repr::Int(raw) | Repr::Double(raw)) = self.repr(v) else {
             return self.moved(v);
@@ -40,7 +41,8 @@ impl Lower<'_> {
         p
     }
 
-    /// Let the frame hold all that the state of `v` names, and give its operand to who has resumed the frame.
+    /// Stores all values of the frame state of `v` into the frame, and passes its operand to the
+    /// code that resumed the frame.
     pub(super) fn suspend(&mut self, v: Value) {
         let inst = self.f.inst(v);
         let Op::Yield(delegates) = inst.op else {

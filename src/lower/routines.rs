@@ -1,8 +1,9 @@
-//! Which intrinsics are copied into a unit and which are called.
+//! The choice between inlining an intrinsic and calling it.
 //!
-//! A copy costs the code generator as much as any other code, for each place. So a **routine**, the intrinsic as a function that is
-//! compiled once, is called where speed does not matter (in cold blocks) and where copies would be too many: in a large function
-//! outside its loops, of those in a very large one in all but the innermost, and everywhere once what was copied has come to
+//! Each inlined copy costs the code generator as much as other code. So a **routine**, the
+//! intrinsic as a function that is compiled once, is called where speed does not matter (in cold
+//! blocks) and where there would be too many copies: in a large function outside its loops, in a
+//! very large one outside the innermost loops, and everywhere once the copies have reached
 //! [`MOST_COPIED`].
 
 use super::Lower;
@@ -12,35 +13,40 @@ use crate::lir::{self, Builder, End, Func, Imm, IntCond, Opcode, Signature, Term
 use crate::ll::{Ty, Width};
 use rustc_hash::FxHashMap;
 
-/// What may be called rather than copied.
+/// Code that may be called instead of inlined.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Routine {
     /// An intrinsic.
     Intrinsic(IntrinsicId),
-    /// Take a reference to each of so many objects.
+    /// Take a reference to each of this number of objects.
     IncrefAll(usize),
-    /// Drop a reference to an object; says whether that is all. If not, it was the last one, and `dealloc` ends the object.
+    /// Drop a reference to an object. Returns true if that is all. If false, it was the last one,
+    /// and `dealloc` deallocates the object.
     Release,
-    /// Drop a reference to what may be no object, and end the object if that was the last one. The frame is true for whoever looks.
+    /// Drop a reference to a possibly null value, and deallocate the object if it was the last one.
+    /// The frame is published.
     Drop,
-    /// The same where the frame does not say yet at which instruction it is; says whether the unit may go on. The operands are the object,
-    /// frame, the position, and then thread and the unit's [cells](crate::host::UnitCells).
+    /// The same where the frame does not have the current position yet. Returns true if the unit
+    /// may continue. The operands are the object, the frame, the position, and then the thread and
+    /// the unit's [cells](crate::host::UnitCells).
     DropAt,
-    /// What `DropAt` does with the last reference to an object. By itself, so that the other does not save registers for it.
+    /// The part of `DropAt` after the last reference. It is a function of its own, so that `DropAt`
+    /// saves no registers for it.
     EndAt,
-    /// What `DropAt` does, but says whether nobody has seen it: no code of the program has run. Without thread and the cells.
+    /// Like `DropAt`, but returns true if no user code has run. Without the thread and the cells.
     DropUnseen,
-    /// What `DropUnseen` does with the last reference to an object.
+    /// The part of `DropUnseen` after the last reference.
     EndUnseen,
-    /// Store an object at an address, and do what `Drop` does with what was there.
+    /// Store an object at an address, and do `Drop` with the old content.
     Replace,
-    /// Do the work that is pending; says whether the unit may go on: that raised nothing, and left nothing. The operands are thread,
-    /// frame, and the unit's [cells](crate::host::UnitCells).
+    /// Run the pending work. Returns true if the unit may continue: nothing was raised, and nothing
+    /// is pending. The operands are the thread, the frame, and the unit's
+    /// [cells](crate::host::UnitCells).
     Pending,
 }
 
 impl Routine {
-    /// The routine that this one calls, if that is to be had.
+    /// The routine that this one calls, if it is available.
     pub fn callee(self) -> Option<Routine> {
         match self {
             Routine::DropAt => Some(Routine::EndAt),
@@ -49,7 +55,7 @@ impl Routine {
         }
     }
 
-    /// Whether it may run code of the program.
+    /// Returns true if it may run user code.
     pub fn runs_host_code(self, host: &Host) -> bool {
         match self {
             Routine::Intrinsic(id) => host.intrinsics[id].effects.runs_host_code,
@@ -64,9 +70,10 @@ impl Routine {
         }
     }
 
-    /// Whether it [keeps most registers](lir::RoutineRef::keeps_most) of its caller: it calls nothing but where it seldom comes to, by ways
-    /// that keep them, or takes so long that saving them does not matter. Then more of what lives across a call stays where it is, and for
-    /// the register allocator a call is half as much.
+    /// Returns true if it [keeps most registers](lir::RoutineRef::keeps_most) of its caller: it
+    /// calls only on rare paths, or functions that keep registers themselves, or takes so long that
+    /// saving them does not matter. Then more values that live across a call stay in registers, and
+    /// the register allocator has half the work for the call.
     pub fn keeps_most(self, host: &Host) -> bool {
         // Other machines have no such convention.
         if !cfg!(target_arch = "x86_64") {
@@ -88,60 +95,61 @@ impl Routine {
     }
 }
 
-/// Whether what is called has a guard of registers.
+/// Returns true if the callee can be called through a register guard.
 fn is_guarded(host: &Host, call: &lir::Inst) -> bool {
     matches!(call.imm, Imm::Helper(id) if host.helpers[id].can_be_guarded())
 }
 
-/// Where a routine is, if it is to be had.
+/// The address of a routine, if it is available.
 pub type Routines<'a> = &'a dyn Fn(Routine) -> Option<u64>;
 
-/// Functions of fewer HIR instructions are made without regard to what copies cost, but for cold blocks.
+/// In functions of fewer HIR instructions the cost of copies does not matter, except in cold
+/// blocks.
 const SMALL: usize = 300;
 
-/// Of functions of more HIR instructions only the loops that have no other in them are given copies.
+/// In functions of more HIR instructions only the innermost loops get copies.
 const LARGE: usize = 1000;
 
-/// The LIR instructions that copies in the loops of a larger function may come to.
+/// The most LIR instructions of copies in the loops of a larger function.
 const MOST_COPIED: usize = 3000;
 
-/// The references that one call takes at most: operands in registers.
+/// The most references that one call takes: operands in registers.
 pub(super) const MOST_TAKEN: usize = 6;
 
-/// Intrinsics of fewer LIR instructions are always copied: a call is no less.
+/// Intrinsics of fewer LIR instructions are always inlined: a call is not smaller.
 const WORTH_A_CALL: usize = 9;
 
-/// What is called rather than copied.
+/// The choice of intrinsics that are called.
 pub(super) struct Policy<'a> {
     routines: Routines<'a>,
-    /// Those that were asked for.
+    /// The routines that were queried.
     known: FxHashMap<Routine, Option<lir::RoutineId>>,
     is_large: bool,
-    /// The least that a block must be within to be given copies in a large function.
+    /// The loop depth that a block needs for copies in a large function.
     least: Within,
-    /// By the place in the order of blocks: what loops it is in. (A block between a loop's first and last that is not of the loop
-    /// counts as if it were.)
+    /// The loop depth of blocks, by their index in the order of blocks. (A block between a loop's
+    /// first and last counts as part of the loop.)
     within: Vec<Within>,
-    /// What copies may still come to.
+    /// The LIR instructions that copies may still take.
     room: usize,
 }
 
-/// What loops a block is in.
+/// The loop depth of a block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Within {
-    /// None.
+    /// In no loop.
     Nothing,
-    /// Some, but only with others in them.
+    /// Only in loops that contain other loops.
     Loops,
-    /// One that has no other in it.
+    /// In an innermost loop.
     Innermost,
 }
 
 impl Within {
-    /// Of each block, by its place in the order.
+    /// The loop depth of each block, by its index.
     fn of(f: &Function) -> Vec<Within> {
         let places = f.places();
-        // By the place of its header: where a loop ends.
+        // The end of a loop, by its header's index.
         let mut ends = vec![0; f.order.len()];
         for (place, &b) in f.order.iter().enumerate() {
             for edge in f.blocks[b].term.edges() {
@@ -152,7 +160,7 @@ impl Within {
             }
         }
         let mut within = vec![Within::Nothing; f.order.len()];
-        // A loop's header comes behind that of one around it.
+        // A loop's header comes after that of the loop around it.
         for (header, &end) in ends.iter().enumerate().filter(|(_, end)| **end > 0) {
             let has_other = ends[header + 1..end].iter().any(|end| *end > 0);
             within[header..end].fill(match has_other {
@@ -182,24 +190,26 @@ impl<'a> Policy<'a> {
         }
     }
 
-    /// Whether what a block does once a call is better done once than in many cold places: in a large function, outside loops.
+    /// Returns true if a store that runs once per call is better than stores in many cold blocks:
+    /// in a large function, outside loops.
     pub(super) fn prefers_few(&self, place: usize) -> bool {
         self.is_large && self.within[place] == Within::Nothing
     }
 
-    /// Whether what a block does before a loop is better done there than in many cold places of the loop.
+    /// Returns true if a store before a loop is better than stores in many cold blocks of the loop.
     pub(super) fn prefers_few_behind(&self, place: usize) -> bool {
         self.is_large && self.within[place] != Within::Innermost
     }
 }
 
-/// How many instructions a function has, terminators included.
+/// The number of instructions of a function, terminators included.
 pub(super) fn size(func: &Func) -> usize {
     let blocks = func.order.iter();
     blocks.map(|&b| func.blocks[b].insts.len() + 1).sum()
 }
 
-/// A routine as a function; none for what must be copied. It is told where [its callee](Routine::callee) is.
+/// A routine as a function. None for intrinsics that must be inlined. `callee` is the address of
+/// [its callee](Routine::callee).
 pub fn routine(host: &Host, routine: Routine, callee: Option<u64>) -> Option<Func> {
     if let Routine::Intrinsic(id) = routine {
         return intrinsic(host, id);
@@ -231,7 +241,7 @@ fn name(host: &Host, routine: Routine) -> String {
     }
 }
 
-/// What stands for a routine in LIR.
+/// The reference to a routine in LIR.
 fn reference(host: &Host, routine: Routine, address: u64, signature: Signature) -> lir::RoutineRef {
     lir::RoutineRef {
         name: name(host, routine),
@@ -343,13 +353,14 @@ fn end_object_at(host: &Host, routine: Routine) -> Func {
     func
 }
 
-/// End an object, and return whether the unit may go on: without its cells, if nobody has seen that.
+/// Deallocates an object, and returns true if the unit may continue or, without its cells, if no
+/// user code ran.
 fn end_at_position(b: &mut Builder<'_>, host: &Host, params: &[lir::Value]) {
     let &[p, frame, position, ref rest @ ..] = params else {
         unreachable!("the signature has three parameters or more")
     };
     let (done, seen) = (b.block(), b.block());
-    // What dies unseen needs no frame.
+    // A deallocation without side effects needs no frame.
     let freed = b.call(host.helper(FREE_LEAF), &[p], &[Ty::I64])[0];
     let freed = b.icmp_imm(IntCond::Ne, freed, 0);
     b.br(freed, done, &[], seen, &[]);
@@ -403,7 +414,7 @@ fn pending_signature() -> Signature {
     Signature::new(&[Ty::Ptr; 3], &[Ty::Bool])
 }
 
-/// Whether a unit that has these [cells](crate::host::UnitCells) may go on.
+/// True if a unit that has these [cells](crate::host::UnitCells) may continue.
 fn still_valid(
     b: &mut Builder<'_>,
     host: &Host,
@@ -416,7 +427,8 @@ fn still_valid(
     b.inline(intrinsic, &[thread, frame, state, cells], None)
 }
 
-/// Drop a reference to what may be no object: on at `last` if it is to be ended, else at `done`.
+/// Drops a reference to a possibly null value. Continues at `last` if it was the last one,
+/// otherwise at `done`.
 fn drop_if_there(
     b: &mut Builder<'_>,
     host: &Host,
@@ -432,7 +444,7 @@ fn drop_if_there(
     b.br(is_all, done, &[], last, &[]);
 }
 
-/// Drop a reference to an object; gives whether that is all.
+/// Drops a reference to an object. Returns true if that is all.
 fn drop_reference(b: &mut Builder<'_>, host: &Host, p: lir::Value) -> lir::Value {
     let (done, last) = (b.block(), b.cold_block());
     let is_all = b.param(done, Ty::Bool);
@@ -441,7 +453,7 @@ fn drop_reference(b: &mut Builder<'_>, host: &Host, p: lir::Value) -> lir::Value
     let yes = b.bconst(true);
     b.jump(done, &[yes]);
     b.switch_to(last);
-    // What dies unseen needs no frame.
+    // A deallocation without side effects needs no frame.
     let freed = b.call(host.helper(FREE_LEAF), &[p], &[Ty::I64])[0];
     let freed = b.icmp_imm(IntCond::Ne, freed, 0);
     b.jump(done, &[freed]);
@@ -449,8 +461,9 @@ fn drop_reference(b: &mut Builder<'_>, host: &Host, p: lir::Value) -> lir::Value
     is_all
 }
 
-/// The intrinsic as a function: if it can fail, the first of what it returns says whether it did not. None for what must be copied:
-/// what asks for the caller's own frame, or has too many results.
+/// The intrinsic as a function. If it can fail, its first result is true if it did not. None for
+/// intrinsics that must be inlined: those that use the caller's own frame, or have too many
+/// results.
 fn intrinsic(host: &Host, id: IntrinsicId) -> Option<Func> {
     let intrinsic = &host.intrinsics[id];
     let callee = &intrinsic.func;
@@ -484,7 +497,7 @@ fn intrinsic(host: &Host, id: IntrinsicId) -> Option<Func> {
     Some(func)
 }
 
-/// A value that stands where there is none.
+/// A placeholder value.
 pub(super) fn nothing(b: &mut Builder<'_>, ty: Ty) -> lir::Value {
     match ty {
         Ty::I64 => b.iconst(0),
@@ -494,7 +507,7 @@ pub(super) fn nothing(b: &mut Builder<'_>, ty: Ty) -> lir::Value {
     }
 }
 
-/// What the routine of an intrinsic takes and gives.
+/// The signature of an intrinsic's routine.
 fn signature(intrinsic: &crate::host::Intrinsic) -> Option<Signature> {
     let mut signature = intrinsic.func.signature.clone();
     if intrinsic.can_fail() {
@@ -504,7 +517,7 @@ fn signature(intrinsic: &crate::host::Intrinsic) -> Option<Signature> {
 }
 
 impl Lower<'_> {
-    /// Do what an intrinsic does, copied or called; where it fails, `on_fail` goes on.
+    /// Performs an intrinsic, inlined or called; if it fails, continues at `on_fail`.
     pub(super) fn perform(
         &mut self,
         id: IntrinsicId,
@@ -534,7 +547,7 @@ impl Lower<'_> {
         results
     }
 
-    /// The routine, if it is to be called here rather than copied, which would be so many instructions.
+    /// The routine, if it is to be called here instead of inlining `size` instructions.
     pub(super) fn called(&mut self, routine: Routine, size: usize) -> Option<lir::RoutineId> {
         let is_cold = self.is_cold();
         let policy = &self.policy;
@@ -544,7 +557,8 @@ impl Lower<'_> {
             || match (policy.is_large, is_cold) {
                 (true, true) => false,
                 (true, false) => is_affordable,
-                // A call takes registers from the loop; copies of what is cold do so only where they call.
+                // A call takes registers from the loop; copies in cold blocks do so only where they
+                // call.
                 (false, is_cold) => !is_cold || within != Within::Nothing,
             };
         if is_copied {
@@ -559,7 +573,7 @@ impl Lower<'_> {
         id
     }
 
-    /// What stands for a routine in LIR, if it is to be had.
+    /// The reference to a routine in LIR, if it is available.
     fn reference_to(&self, routine: Routine) -> Option<lir::RoutineRef> {
         let address = (self.policy.routines)(routine)?;
         let signature = match routine {
@@ -576,7 +590,7 @@ impl Lower<'_> {
         Some(reference(self.host, routine, address, signature))
     }
 
-    /// Do the work that is pending; gives whether the unit may go on.
+    /// Runs the pending work. Returns true if the unit may continue.
     pub(super) fn pending_is_done(&mut self) -> lir::Value {
         let operands = [self.thread, self.frame, self.b.pconst(self.parts.cells)];
         let results = match self.called(Routine::Pending, usize::MAX) {
@@ -604,7 +618,7 @@ impl Lower<'_> {
 mod tests {
     use super::Within::{self, Innermost, Loops, Nothing};
 
-    /// Two loops in one, a block behind each, and a loop by itself.
+    /// A loop with two loops inside, a block behind each, and a separate loop.
     #[test]
     fn a_loop_is_innermost_if_no_other_is_in_it() {
         let f = crate::hir::parse_only(

@@ -1,5 +1,6 @@
-//! What is known of the words behind the frame, in which raw locals are shown to whoever looks at it: where blocks begin,
-//! a word that holds what it is to hold is not stored again.
+//! The known contents of the words after the frame, in which raw locals are published for code that
+//! inspects the frame. A word that already holds its value at the start of a block is not stored
+//! again.
 
 use super::{Lower, Repr};
 use crate::hir::{Block, Function, Op, Place, Predecessors, Term, Value};
@@ -9,28 +10,31 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-/// In how many cold places a word must be asked for that there is one store before all of them.
+/// The number of cold places that need a word from which on a single store before all of them is
+/// better.
 const WORTH_A_STORE: u32 = 3;
 
-/// Which raw value was last stored in each word: of a local, and behind those, whether a local is bound.
+/// The raw value that was last stored in each word: first the words of the locals, then those of
+/// the flags that a local is bound.
 pub(super) type Shadows = FxHashMap<u32, Value>;
 
-/// What the frame holds where a block begins, as all edges so far have it.
+/// The contents of the words at the start of a block that all edges so far agree on.
 struct Arrival {
     edges: usize,
     position: Option<u32>,
     shadows: Shadows,
 }
 
-/// What the frame holds along the edges of a function, as it is lowered block by block.
+/// The contents of the words along the edges of a function, as it is lowered block by block.
 pub(super) struct Shown {
     predecessors: Predecessors,
-    /// The places of blocks in their order.
+    /// The indexes of blocks in their order.
     places: SecondaryMap<Block, usize>,
     arrivals: FxHashMap<Block, Arrival>,
-    /// What loops were entered with: each way back brings the same.
+    /// The words at the entry of loops: each back edge restores them.
     loops: FxHashMap<Block, Vec<(u32, Value)>>,
-    /// At how many places where the unit may leave, or an object may end, a word could hold a value. Counted when it is first asked for.
+    /// For each value, the number of exits and possible deallocations where a word could hold it.
+    /// Counted at the first use.
     asked: Option<SecondaryMap<Value, u32>>,
 }
 
@@ -47,7 +51,7 @@ impl Shown {
 }
 
 impl<'a> Lower<'a> {
-    /// The words in which a local is shown, and the raw values that they hold then.
+    /// The words in which a local is published, with their raw values.
     pub(super) fn words(&self, k: usize, local: Value) -> SmallVec<[(u32, Value); 2]> {
         let bound_word = (self.f.code.locals.len() + k) as u32;
         match self.repr(local) {
@@ -59,7 +63,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// What the locals are where an instruction leaves.
+    /// The locals at an instruction's exit.
     pub(super) fn locals_at(&self, v: Value) -> &'a [Value] {
         let state = self.f.inst(v).state;
         state.map_or(&[], |state| {
@@ -67,15 +71,17 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Before an instruction that may leave, or end an object: show what many such would have to show, or to pass to an exit, each in
-    /// a cold block of its own. Only where the store is executed once a call, and code is so much that its size counts.
+    /// Before an instruction that may exit or deallocate an object: publishes values that many such
+    /// places would have to publish, or to pass to an exit, each in its own cold block. Only in
+    /// large functions, and where the store runs once per call.
     pub(super) fn show_ahead(&mut self, v: Value) {
         if self.policy.prefers_few(self.place) && self.asks(v) {
             self.show_asked(self.locals_at(v), &[]);
         }
     }
 
-    /// Whether an instruction may leave, or end an object before whoever looks at the frame.
+    /// Returns true if an instruction may exit, or deallocate an object whose finaliser may inspect
+    /// the frame.
     fn asks(&self, v: Value) -> bool {
         match self.f.op(v) {
             Op::Decref => self.f.drop_runs_host_code(self.f.arg(v, 0)),
@@ -83,7 +89,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Before a jump: where that enters a loop, show what is the same in all its turns and many places in it would have to show or to pass.
+    /// Before a jump that enters a loop: publishes values that the loop does not change and that
+    /// many places in it would have to publish or to pass.
     pub(super) fn show_before(&mut self, header: Block) {
         let data = &self.f.blocks[header];
         let enters = data.is_loop_header && self.shown.places[header] > self.place;
@@ -94,7 +101,8 @@ impl<'a> Lower<'a> {
         self.show_asked(locals, &data.params);
     }
 
-    /// Show what is asked for often enough of what these locals are, but for the parameters of a block that begins behind.
+    /// Publishes those of the locals that enough places need, except the parameters of a block that
+    /// begins next.
     fn show_asked(&mut self, locals: &[Value], params: &[(Value, Place)]) {
         // A closed unit has no frame.
         if self.closed.is_some() {
@@ -132,10 +140,10 @@ impl<'a> Lower<'a> {
         counts
     }
 
-    /// The word behind the frame that holds a raw value where the locals are these, and that belongs to one of them which is that value:
-    /// what is shown on the way to an exit leaves such a word as it is.
+    /// The word after the frame that holds a raw value, if it belongs to one of these locals and
+    /// that local has the value. Publishing on the way to an exit leaves such a word unchanged.
     pub(super) fn shown_as(&self, locals: &[Value], raw: Value) -> Option<u32> {
-        // Where there is no frame behind which they lie, they are found nowhere.
+        // If the words are not after the frame, a record cannot refer to them.
         if self.resumed.is_some() || self.closed.is_some() {
             return None;
         }
@@ -149,8 +157,9 @@ impl<'a> Lower<'a> {
         words.filter(|word| is_of_local(*word)).min()
     }
 
-    /// Take up what the frame holds where a block begins: what all edges bring. Where some are still to come, the block heads
-    /// a loop, and keeps what its locals are; what changes in the loop is not known.
+    /// Restores the words at the start of a block: those on which all edges agree. If some edges
+    /// are still to come, the block is a loop header, and keeps the words of its locals; values
+    /// that change in the loop are unknown.
     pub(super) fn arrive(&mut self, block: Block) {
         (self.position, self.shadows) = (None, Shadows::default());
         let Some(arrival) = self.shown.arrivals.remove(&block) else {
@@ -177,8 +186,8 @@ impl<'a> Lower<'a> {
         self.shown.loops.insert(block, kept);
     }
 
-    /// Note what the frame holds where an edge leaves for a block, or, where it goes back to a loop's head, see to it that the
-    /// frame holds what the loop was entered with.
+    /// Notes the words at an edge to a block. At a loop's back edge, stores the words that the loop
+    /// was entered with.
     pub(super) fn depart(&mut self, to: Block) {
         if let Some(kept) = self.shown.loops.get(&to) {
             for (word, shown) in kept.clone() {
@@ -205,7 +214,7 @@ impl<'a> Lower<'a> {
             .retain(|word, shown| here.get(word) == Some(shown));
     }
 
-    /// Store a raw value into the word that shows it.
+    /// Stores a raw value into its word.
     pub(super) fn show(&mut self, word: u32, shown: Value) {
         let value = self.raw(shown);
         let (width, value) = match self.b.func.values[value] {

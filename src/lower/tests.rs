@@ -1,4 +1,5 @@
-//! Marks of exceptions and conversions: what is wrong is found, and what the op tables say is all marked.
+//! Tests of exception marks and of conversions: faults are found, and every op's lowering agrees
+//! with the op tables.
 
 use super::fault::What;
 use super::hop::HighLevelOp;
@@ -13,7 +14,7 @@ use crate::ll::Ty;
 use crate::types::{ClassDesc, Predefined};
 use std::collections::BTreeSet;
 
-/// A host with all helpers and intrinsics that there may be, and one of its own, that `intrinsic_name` names in text.
+/// A host with all optional helpers and intrinsics, and one intrinsic of its own, `own`.
 fn everything() -> Host {
     let own = |name| constant(name, &[Ty::Ptr; 2], &[Ty::Ptr]);
     let made = host(
@@ -31,7 +32,7 @@ fn everything() -> Host {
         },
     );
     let host = made.expect("a host");
-    // The class of what a raw call gives.
+    // The class of a raw call's result.
     let int = ClassDesc::builtin(Predefined::Long, Vec::new());
     host.id.register_class(int).expect("a class");
     host
@@ -50,7 +51,7 @@ fn parts() -> UnitParts {
     }
 }
 
-/// A function of two objects, whose first instruction is `inst`, after which the function goes on as `end` says.
+/// A function of two objects whose first instruction is `inst`, followed by `end`.
 fn read(inst: &str, end: &str) -> Option<Function> {
     let text = format!(
         r#"
@@ -100,7 +101,7 @@ fn lowered(f: &Function, host: &Host) -> Result<Lowered, Faults> {
     lower(f, host, &parts(), Entry::Function, false, &|_| None)
 }
 
-/// What is found wrong if `lowering` is that of `v`.
+/// The faults found if `lowering` is the lowering of `v`.
 fn faults(f: &Function, v: Value, lowering: impl FnOnce(HighLevelOp<'_, '_>)) -> Vec<What> {
     let (host, parts, copied) = (everything(), parts(), BTreeSet::new());
     let mut func =
@@ -247,7 +248,7 @@ fn a_result_in_the_wrong_kind_of_register_is_found() {
     assert_eq!(faults(&f, v, wrong), [What::WrongResult { repr, given }]);
 }
 
-/// Immediates of every kind, as text; one of them suits each op.
+/// Immediates of every kind, as text; one of them fits each op.
 fn immediates(host: &Host) -> Vec<String> {
     let own = u32::try_from(names::STANDARD.len()).expect("few");
     assert_eq!(host.intrinsic("own").as_u32(), own);
@@ -275,7 +276,7 @@ fn immediates(host: &Host) -> Vec<String> {
     kinds.map(str::to_owned).to_vec()
 }
 
-/// An instruction with this op, and `end` behind it.
+/// An instruction with this op, followed by `end`.
 fn example(name: &str, immediates: &[String], end: &str) -> Function {
     let found = immediates.iter().find_map(|immediates| {
         (0..=6).rev().find_map(|count| {
@@ -293,7 +294,7 @@ fn every_op_that_may_raise_is_marked_once_and_no_other() {
     let host = everything();
     let immediates = immediates(&host);
     let general = GeneralOp::ALL.iter().map(|op| op.info().name);
-    // A parameter stands with its block.
+    // A parameter is part of its block.
     let others = Op::NAMES.iter().copied().filter(|name| *name != "param");
     let mut raising = Vec::new();
     for name in others.chain(general) {

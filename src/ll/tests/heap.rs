@@ -1,5 +1,5 @@
-//! The seed's tour and the facts about allocations, accesses, casts, functions and type information (53 to 61 of the
-//! reference), over checked memory; the tour over raw memory too.
+//! The seed's tour, and tests of allocations, accesses, casts, functions and type information
+//! (facts 53 to 61 of the reference), over checked memory; the tour over raw memory too.
 
 use crate::ll::{
     CheckedMemory, Flavour, Heap, LlError, Memory, MemoryError, Pointer, Primitive, RawMemory,
@@ -53,7 +53,7 @@ fn tour<M: Memory>(memory: M) {
 #[test]
 fn the_seeds_tour_over_both_memories() {
     tour(CheckedMemory::new());
-    // SAFETY: the heap touches what it allocates.
+    // SAFETY: the heap only accesses its allocations.
     tour(unsafe { RawMemory::new() });
 }
 
@@ -193,7 +193,7 @@ fn what_is_not_zeroed_may_not_be_read() {
     let r = types.structure("r", &fields).unwrap();
     let mut heap = heap(&types);
     let p = heap.malloc_uninitialised(s, None, Flavour::Gc).unwrap();
-    // A collector may run at once, so what it walks is null.
+    // A collector may run at once, so pointers that it follows are null.
     assert!(pointer(heap.get_field(p, "p")).is_null());
     let error = heap.get_field(p, "n").unwrap_err();
     assert_eq!(
@@ -239,7 +239,7 @@ fn raw_allocations_are_freed_once_and_by_hand() {
         heap.get_field(p, "n").unwrap_err().to_string(),
         "use of Struct s #0 after it was freed"
     );
-    // A pointer to a part outlives the whole.
+    // The pointer to a part is still there after the whole was freed.
     assert_eq!(
         heap.get_field(part, "x").unwrap_err().to_string(),
         "use of `in.x` of Struct s #0 after that was freed"
@@ -299,7 +299,7 @@ fn items_are_in_bounds_and_lengths_are_where_they_are_stored() {
     let o = heap.malloc(open, Some(2), Flavour::Raw).unwrap();
     assert!(matches!(heap.len(o), Err(LlError::NoArray(_))));
     heap.set_item(o, 1, Value::Signed(7)).unwrap();
-    // Nobody stores the length, but the memory knows the size.
+    // The length is not stored, but the memory knows the size.
     let error = heap.set_item(o, 2, Value::Signed(7)).unwrap_err();
     assert!(matches!(
         error,
@@ -337,7 +337,8 @@ fn null_has_an_error_of_its_own() {
     assert!(heap.identity_hash(Pointer::null(s)).is_err());
 }
 
-/// `GcStruct base { x }`, `GcStruct middle { super: base, y }`, `GcStruct leaf { super: middle, z }`.
+/// `GcStruct base { x }`, `GcStruct middle { super: base, y }`, `GcStruct leaf { super: middle, z
+/// }`.
 fn hierarchy(types: &mut Types) -> [TypeId; 3] {
     let base = types.gc_struct("base", &[("x", Types::SIGNED)]).unwrap();
     let middle = types
@@ -364,7 +365,7 @@ fn pointers_are_cast_along_first_fields() {
     let field = pointer(heap.get_field(m, "super"));
     assert_eq!(heap.is_same(field, b), Ok(true));
     assert!(matches!(heap.is_same(l, b), Err(LlError::Compared(..))));
-    // Not what it is to be seen as.
+    // A cast to a type that the container does not have.
     let error = heap.cast_pointer(other, b).unwrap_err();
     assert!(matches!(error, LlError::WideningToTrash { .. }), "{error}");
     let alone = heap.malloc(base, None, Flavour::Gc).unwrap();
@@ -526,7 +527,7 @@ fn type_information_is_that_of_the_largest_structure() {
     let derived_info = heap.attach_type_info(derived, None).unwrap();
     assert_eq!(heap.is_same(base_info, derived_info), Ok(false));
     assert_eq!(heap.type_info(base), Ok(base_info));
-    // As a vtable would: whoever has x = 1 is a `derived`.
+    // As a vtable would: an object with x = 1 is a `derived`.
     let body = move |heap: &mut Heap<'_, CheckedMemory>, args: &[Value]| {
         let Value::Ptr(p) = args[0] else {
             return Err(LlError::Raised("TypeError".into()));
@@ -553,7 +554,7 @@ fn type_information_is_that_of_the_largest_structure() {
     assert_eq!(heap.runtime_type_info(d), Ok(derived_info));
     let b = heap.malloc(base, None, Flavour::Gc).unwrap();
     assert_eq!(heap.runtime_type_info(b), Ok(base_info));
-    // The query function lies.
+    // The query function returns wrong information.
     heap.set_field(b, "x", Value::Signed(1)).unwrap();
     let error = heap.runtime_type_info(b).unwrap_err();
     assert!(
@@ -562,7 +563,7 @@ fn type_information_is_that_of_the_largest_structure() {
             .starts_with("the query function says GcStruct derived"),
         "{error}"
     );
-    // What is in it is the back end's.
+    // Its content belongs to the back end.
     assert!(
         heap.memory
             .load(crate::ll::Width::I64, base_info.address)

@@ -1,4 +1,4 @@
-//! What checked memory finds, each with an error that names the object.
+//! The faults that checked memory finds, each with an error that names the object.
 
 use crate::ll::{CheckedMemory, Memory, Shape, Types, Width};
 

@@ -1,5 +1,5 @@
-//! Tests of low-level types and memories. `types` has the composition rules as a table, `heap` what is done with
-//! containers, `memory` what checked memory finds.
+//! Tests of low-level types and memories. `types` has the composition rules as a table, `heap` the
+//! operations on containers, `memory` the faults that checked memory finds.
 
 mod heap;
 mod memory;

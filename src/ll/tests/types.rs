@@ -53,7 +53,7 @@ type Row = (
     Option<fn(&TypeFault) -> bool>,
 );
 
-/// A rule, what is composed, and the error that it gives.
+/// A rule, a composition that breaks it, and the error.
 macro_rules! rule {
     ($rule:literal, $make:expr, $($error:pat_param)|+) => {
         ($rule, $make, Some(|fault| matches!(fault, $($error)|+)))
@@ -197,7 +197,7 @@ const RULES: &[Row] = &[
         |p| p.types.func(&[], p.raw),
         TypeFault::Passed(_)
     ),
-    // RPython's code lets this pass, against its own documentation; ours follows the documentation.
+    // RPython's code accepts this, against its own documentation; ours follows the documentation.
     rule!(
         "a function takes a container",
         |p| p.types.func(&[p.raw], Types::VOID),
