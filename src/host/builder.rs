@@ -1,4 +1,5 @@
-//! Collects a host's description and checks it, so that what a host gets wrong is an error at its start.
+//! Collects a host's description and checks it, so that an error of a host is reported at its
+//! start.
 
 use super::{
     EXIT_HOOK, HelperFn, HelperRow, Host, Intrinsic, IntrinsicId, Lifetimes, RECORD_EXIT,
@@ -12,7 +13,7 @@ use cranelift_entity::PrimaryMap;
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
-/// What is wrong with a host's description.
+/// A fault in a host's description.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum HostError {
     /// A standard intrinsic is missing.
@@ -31,7 +32,7 @@ pub enum HostError {
         /// The helper.
         name: &'static str,
     },
-    /// A helper or intrinsic has another signature than the core expects.
+    /// A helper or intrinsic has a signature that the core does not expect.
     #[error("`{name}` of the host `{host}` has the signature {found}, but {expected} is expected")]
     WrongSignature {
         /// The host.
@@ -56,7 +57,7 @@ pub enum HostError {
     Text {
         /// The host.
         host: &'static str,
-        /// What is wrong, and where.
+        /// The syntax error.
         error: lir::ParseError,
     },
     /// An intrinsic is not well-formed LIR.
@@ -66,10 +67,10 @@ pub enum HostError {
         host: &'static str,
         /// The intrinsic.
         name: &'static str,
-        /// All that is wrong.
+        /// The faults.
         errors: lir::VerifierErrors,
     },
-    /// An intrinsic calls a helper that does more than the intrinsic is said to do.
+    /// An intrinsic calls a helper with effects that the intrinsic does not declare.
     #[error(
         "the intrinsic `{name}` of the host `{host}` is not said to {what}, but calls `{helper}`, which may"
     )]
@@ -80,11 +81,11 @@ pub enum HostError {
         name: &'static str,
         /// The helper.
         helper: &'static str,
-        /// What the helper may do.
+        /// The undeclared effect.
         what: &'static str,
     },
-    /// An intrinsic of a host whose objects are traced keeps an address across a call that may collect, and does not list
-    /// it as a reference.
+    /// An intrinsic of a host with traced objects keeps an address across a call that may collect,
+    /// and does not list it as a reference.
     #[error(
         "the intrinsic `{name}` of the host `{host}` needs {value} after a call that may collect: list it under `refs`, or, \
          if it is a part of an object, compute it again"
@@ -102,10 +103,10 @@ pub enum HostError {
     Layout {
         /// The host.
         host: &'static str,
-        /// What is wrong.
+        /// The fault.
         error: LayoutError,
     },
-    /// Two helpers, two intrinsics or two layouts have one name.
+    /// Two helpers, two intrinsics or two layouts have the same name.
     #[error("the host `{host}` defines `{name}` twice")]
     Duplicate {
         /// The host.
@@ -157,36 +158,38 @@ impl HostBuilder {
         }
     }
 
-    /// The host has not everything that the core may ask for: what is missing is no error here, and a function that
-    /// needs it is refused with [`CompileError::Missing`](crate::engine::CompileError::Missing). The exit hook is
-    /// needed always.
+    /// Declares that the host lacks some of the core's helpers or intrinsics. A missing one is no
+    /// error here; a function that needs it is refused with
+    /// [`CompileError::Missing`](crate::engine::CompileError::Missing). The exit hook is always
+    /// required.
     pub fn partial(&mut self) -> &mut Self {
         self.partial = true;
         self
     }
 
-    /// The host's objects are traced, and may move: [`Lifetimes::Traced`] says what that asks of it. `native_stack` is
-    /// the byte offset of a [`NativeStack`](crate::code::NativeStack) in the thread that compiled code is given.
+    /// Declares that the host's objects are traced, and may move; [`Lifetimes::Traced`] lists the
+    /// requirements. `native_stack` is the byte offset of a
+    /// [`NativeStack`](crate::code::NativeStack) in the thread that compiled code receives.
     /// Intrinsics and helpers that count references are not needed.
     pub fn traced(&mut self, native_stack: i32) -> &mut Self {
         self.host.lifetimes = Lifetimes::Traced { native_stack };
         self
     }
 
-    /// The addresses of the singletons.
+    /// Sets the addresses of the singletons.
     pub fn singletons(&mut self, none: u64, true_: u64, false_: u64) -> &mut Self {
         (self.host.none, self.host.true_, self.host.false_) = (none, true_, false_);
         self
     }
 
-    /// Where a frame's local slots begin.
+    /// Sets the offset in a frame at which local slots begin.
     pub fn frame_slots(&mut self, offset: i32) -> &mut Self {
         self.host.frame_slots = offset;
         self
     }
 
-    /// How large the ints are that `int_unbox` gives: at most two to this power, or less than zero by as much. Sums of such ints
-    /// need no check if that is below 63, as it is unless this says something else.
+    /// Sets the range of the ints that `int_unbox` returns: from -2^`bits` to 2^`bits`. Below 63,
+    /// which is the default, the sum of two such ints needs no overflow check.
     ///
     /// # Panics
     /// Above 63.
@@ -196,8 +199,9 @@ impl HostBuilder {
         self
     }
 
-    /// Declare how a structure lies in memory: its fields, after those of what it extends. Wrong layouts are reported
-    /// by [`finish`](Self::finish); the structure given back serves to define intrinsics.
+    /// Declares the layout of a structure: its fields, after those of the structure that it
+    /// extends. Faults are reported by [`finish`](Self::finish); the result is used to define
+    /// intrinsics.
     pub fn layout(
         &mut self,
         name: &'static str,
@@ -217,8 +221,9 @@ impl HostBuilder {
         layout
     }
 
-    /// Add a helper with the C calling convention. What a standard helper may do follows from its row; of another
-    /// one nothing is known unless [`effects`](Self::effects) says it.
+    /// Adds a helper with the C calling convention. The effects of a standard helper follow from
+    /// its row; another helper may have any effects, unless [`effects`](Self::effects) declares
+    /// them.
     pub fn helper(
         &mut self,
         name: &'static str,
@@ -238,7 +243,8 @@ impl HostBuilder {
         id
     }
 
-    /// Add a helper that is a Rust function: `host.define("name", name as extern "C" fn(_, _) -> _)`.
+    /// Adds a helper that is a Rust function: `host.define("name", name as extern "C" fn(_, _) ->
+    /// _)`.
     pub fn define<F: HelperFn>(&mut self, name: &'static str, function: F) -> HelperId {
         let signature = F::signature();
         self.helper(
@@ -249,13 +255,14 @@ impl HostBuilder {
         )
     }
 
-    /// What a helper of the host's own may do. An intrinsic that calls it must be said to do as much.
+    /// Declares the effects of a helper of the host's own. An intrinsic that calls it must declare
+    /// at least these.
     pub fn effects(&mut self, helper: HelperId, effects: Effects) -> &mut Self {
         self.host.helpers[helper].effects = Some(effects);
         self
     }
 
-    /// Add an intrinsic.
+    /// Adds an intrinsic.
     pub fn intrinsic(&mut self, name: &'static str, effects: Effects, func: Func) -> IntrinsicId {
         let id = self.host.intrinsics.push(Intrinsic {
             name,
@@ -268,8 +275,9 @@ impl HostBuilder {
         id
     }
 
-    /// Add intrinsics written in the [text form](crate::lir::parse) of LIR, one after the other, each under the name of
-    /// its function. They may call the helpers added so far; none does more than `effects` says.
+    /// Adds intrinsics written in the [text form](crate::lir::parse) of LIR, one after the other,
+    /// each with the name of its function. They may call the helpers added so far, and have at most
+    /// the given effects.
     pub fn intrinsics(&mut self, effects: Effects, text: &str) -> &mut Self {
         match lir::parse_all(text, &self.host.helpers) {
             Ok(funcs) => {
@@ -285,7 +293,7 @@ impl HostBuilder {
         self
     }
 
-    /// The name of an intrinsic for as long as the process lives: the core's, if it is a standard one.
+    /// The intrinsic's name with the lifetime of the process; the core's string for a standard one.
     fn host_name(&self, name: &str) -> &'static str {
         let mut standard = names::STANDARD
             .iter()
@@ -295,7 +303,7 @@ impl HostBuilder {
             .chain(names::CLOSED);
         match standard.find(|row| row.0 == name) {
             Some(row) => row.0,
-            // Hosts are few, and made once.
+            // Hosts are few, and created once.
             None => Box::leak(name.to_owned().into_boxed_str()),
         }
     }
@@ -303,7 +311,7 @@ impl HostBuilder {
     /// The finished description.
     ///
     /// # Errors
-    /// A [`HostError`] names what is missing, doubled or wrongly typed.
+    /// A [`HostError`] that names the missing, duplicate or wrong item.
     pub fn finish(mut self) -> Result<Host, HostError> {
         let host = self.host.name;
         if let Some(name) = self.duplicate {
@@ -335,7 +343,7 @@ impl HostBuilder {
         Ok(self.host)
     }
 
-    /// The core's helpers are there, with their signatures.
+    /// Checks that the core's helpers exist, with their signatures.
     fn check_helpers(&mut self) -> Result<(), HostError> {
         let closed = closed_helpers();
         let has = |row: &HelperRow| self.host.helper_names.contains_key(row.name);
@@ -371,7 +379,7 @@ impl HostBuilder {
         Ok(())
     }
 
-    /// The core's intrinsics are there, with their signatures.
+    /// Checks that the core's intrinsics exist, with their signatures.
     fn check_intrinsics(&mut self) -> Result<(), HostError> {
         let has = |row: &&(&str, _, _)| self.host.intrinsic_names.contains_key(row.0);
         let group = |names: &'static [names::Row]| match names.iter().find(has) {
@@ -397,7 +405,7 @@ impl HostBuilder {
                 let host = self.host.name;
                 return Err(HostError::MissingIntrinsic { host, name });
             }
-            // Its body is one call of a helper that is missing, so that whatever uses it is found by that.
+            // The body is one call of a missing helper, by which its users are found.
             let helper = self.host.helpers.push(stand_in(name, params, results));
             self.host.missing.insert(helper, ("intrinsic", name));
             let mut func = Func::new(name, Signature::new(params, results));
@@ -411,7 +419,7 @@ impl HostBuilder {
     }
 }
 
-/// What stands for a helper that is missing; nothing that calls it is compiled to the end.
+/// The stand-in for a missing helper; code that calls it is never finished.
 fn stand_in(name: &'static str, params: &[Ty], results: &[Ty]) -> Helper {
     Helper {
         name,
@@ -439,7 +447,7 @@ fn check_signature(
     })
 }
 
-/// Where objects are traced, an intrinsic keeps no address that the collector does not know of.
+/// Checks that an intrinsic of a tracing host keeps no address that the collector does not know.
 fn check_references(host: &Host, intrinsic: &Intrinsic) -> Result<(), HostError> {
     if host.lifetimes.are_counted() {
         return Ok(());
@@ -454,7 +462,7 @@ fn check_references(host: &Host, intrinsic: &Intrinsic) -> Result<(), HostError>
     })
 }
 
-/// An intrinsic does nothing that it is not said to do, as far as the helpers that it calls tell.
+/// Checks that an intrinsic declares the effects of the helpers that it calls.
 fn check_effects(host: &Host, intrinsic: &Intrinsic) -> Result<(), HostError> {
     let func = &intrinsic.func;
     for inst in func.order.iter().flat_map(|&b| &func.blocks[b].insts) {

@@ -1,4 +1,4 @@
-//! What documents say of a world: the sections that are not code.
+//! The sections of a document that describe a `World`: all that are not code.
 
 use super::inlinee::read_answer;
 use crate::bytecode::Document;

@@ -1,10 +1,11 @@
-//! The program's state frozen for one compile, so that it can go to another thread.
+//! The program's state frozen for one compile, so that it can move to another thread.
 //!
-//! A [`World`] is asked while the compiler works, and only on the host's thread. A [`FrozenWorld`] is answers, kept: it
-//! can be sent. Which questions a compile asks is known only when it asks them, since what is called and accessed
-//! follows from types. So it begins with what the bytecode and its hints show, notes what it was asked in
-//! vain, and takes the answers the next time it is on the host's thread ([`FrozenWorld::answer`]). A question without an
-//! answer is answered "not known", which costs a bet and never correctness.
+//! The compiler queries a [`World`] while it works, and that is possible only on the host's thread.
+//! A [`FrozenWorld`] keeps answers, and can be sent. The queries of a compile are known only when
+//! it makes them, since accesses and callees follow from types. So a `FrozenWorld` begins with the
+//! queries that the bytecode and its hints suggest, notes queries without answers, and answers them
+//! the next time it is on the host's thread ([`FrozenWorld::answer`]). Until then, such a query has
+//! the answer "not known", which costs a speculation but never correctness.
 
 use super::inlinee;
 use crate::bytecode::{Code, ConstValue, Op};
@@ -20,10 +21,10 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// How often what was asked in vain is answered, before a compile goes on without.
+/// The most rounds of answering noted queries before a compile continues without their answers.
 const MOST_ROUNDS: u32 = 32;
 
-/// Handles that must not go stale.
+/// Handles that must not become stale.
 #[derive(Debug, Default)]
 pub struct Pins {
     /// Classes.
@@ -33,7 +34,7 @@ pub struct Pins {
 }
 
 impl Pins {
-    /// Pins of those handles that are alive.
+    /// Pins for those of the handles that are alive.
     pub fn of(
         classes: impl IntoIterator<Item = ClassHandle>,
         objects: impl IntoIterator<Item = ObjectHandle>,
@@ -47,40 +48,42 @@ impl Pins {
     }
 }
 
-/// What one answer shows to be alive. See [`FrozenWorld::evidence`].
+/// Evidence, from one answer, that objects are alive. See [`FrozenWorld::evidence`].
 #[derive(Clone, Debug)]
 pub struct Evidence {
-    /// What the answer relies on. If it relies on nothing, the objects are alive while what it is about is: an inlined function's
-    /// constants, a tuple's items.
+    /// The assumptions of the answer. If there are none, the objects live as long as the object of
+    /// the query: an inlined function's constants, a tuple's items.
     pub assumptions: Vec<Assumption>,
-    /// What it is about, if that is an object.
+    /// The object of the query, if there is one.
     pub about: Option<ObjectHandle>,
-    /// The objects that it names.
+    /// The objects in the answer.
     pub objects: Vec<ObjectHandle>,
 }
 
-/// Frozen answers about the program. See the module's page.
+/// Frozen answers about the program. See the module's documentation.
 #[derive(Default)]
 pub struct FrozenWorld {
     known: Snapshot,
-    /// Of the answers that name objects.
+    /// Evidence for answers that contain objects.
     evidence: Vec<Evidence>,
-    /// What was asked of the host, also where it did not know.
+    /// The queries that the host received, also those without an answer.
     asked: HashSet<Question>,
-    /// Asked in vain, in order.
+    /// The queries without an answer, in order.
     open: RefCell<Vec<Question>>,
-    /// How often that was answered.
+    /// The number of rounds of answers so far.
     rounds: u32,
-    /// Answers what depends on nothing that the program may change.
+    /// Answers queries that do not depend on the program's state.
     anywhere: Option<Arc<dyn World + Send + Sync>>,
-    /// What the answers name, and what was named before: it must not go stale on the way.
+    /// Pins of all handles in the answers, and of those that were pinned before: they must not
+    /// become stale in transit.
     pins: Pins,
-    /// Whose pins these are.
+    /// The pinned classes and objects.
     pinned: FxHashSet<Result<ClassHandle, ObjectHandle>>,
 }
 
 impl FrozenWorld {
-    /// What a compile of `code` will probably ask. `anywhere` is asked for the rest first, on whatever thread that is.
+    /// Collects the answers to the probable queries of a compile of `code`. For other queries,
+    /// `anywhere` is tried first, on any thread.
     pub fn of(
         code: &Code,
         world: &dyn World,
@@ -95,7 +98,7 @@ impl FrozenWorld {
         frozen
     }
 
-    /// Ask what a compile of a code will probably ask.
+    /// Collects the answers to the probable queries of a compile of a code.
     fn add_code(&mut self, code: &Code, world: &dyn World) {
         for constant in &code.consts {
             self.add(Question::Value(constant.object), world);
@@ -103,7 +106,7 @@ impl FrozenWorld {
                 self.add(Question::Tuple(constant.object), world);
             }
         }
-        // What the code itself changes is not relied on.
+        // Names that the code itself rebinds are not relied on.
         let binds = |op| {
             use Op::{DeleteGlobal, DeleteName, StoreGlobal, StoreName};
             matches!(op, StoreName | StoreGlobal | DeleteName | DeleteGlobal)
@@ -151,7 +154,7 @@ impl FrozenWorld {
         }
     }
 
-    /// Answer what was asked in vain; gives how many questions that were.
+    /// Answers the noted queries. Returns their number.
     pub fn answer(&mut self, world: &dyn World) -> usize {
         let open = self.open.take();
         let count = open.len();
@@ -161,38 +164,38 @@ impl FrozenWorld {
         count
     }
 
-    /// What was asked and not answered since the last [`answer`](Self::answer).
+    /// The queries noted since the last [`answer`](Self::answer).
     pub fn open_questions(&self) -> Vec<Question> {
         self.open.borrow().clone()
     }
 
-    /// How many questions are answered.
+    /// The number of answered queries.
     pub fn len(&self) -> usize {
         self.asked.len()
     }
 
-    /// Whether none is.
+    /// Returns true if none is answered.
     pub fn is_empty(&self) -> bool {
         self.asked.is_empty()
     }
 
-    /// What the answers name. There is more behind what was there before as there are more answers.
+    /// Pins of all handles in the answers. More answers append to them.
     pub fn pins(&self) -> &Pins {
         &self.pins
     }
 
-    /// Everything that must hold for the answers to hold. There is more behind what was there before as there are more answers.
+    /// The assumptions of all answers. More answers append to them.
     pub fn assumptions(&self) -> impl Iterator<Item = &Assumption> {
         self.known.answers().iter().flat_map(Answer::assumptions)
     }
 
-    /// Why the objects that the answers name are alive, for a host that pins their handles without a reference to the objects. More
-    /// answers append to the list.
+    /// The evidence that the objects in the answers are alive, for a host that pins their handles
+    /// without a reference to the objects. More answers append to it.
     pub fn evidence(&self) -> &[Evidence] {
         &self.evidence
     }
 
-    /// Ask one question, and those that its answer leads to.
+    /// Makes one query, and those to which its answer leads.
     fn add(&mut self, question: Question, world: &dyn World) {
         if self.asked.contains(&question) {
             return;
@@ -256,7 +259,7 @@ impl FrozenWorld {
         }
     }
 
-    /// See to it that what a type names does not go stale.
+    /// Pins the class and the object of a type.
     pub fn pin(&mut self, ty: Type) {
         ty.as_object()
             .into_iter()
@@ -268,14 +271,14 @@ impl FrozenWorld {
         }
     }
 
-    /// The same for an object. (There are some that no type says anything of, as None.)
+    /// Pins an object. (Some objects, such as None, are in no type.)
     fn pin_object(&mut self, object: ObjectHandle) {
         if self.pinned.insert(Err(object)) {
             self.pins.objects.extend(object.try_pin());
         }
     }
 
-    /// What is known, with a note of the question if it was not asked of the host.
+    /// The known answers. Notes the query if the host has not received it.
     fn after(&self, question: Question) -> &Snapshot {
         if !self.asked.contains(&question) {
             let mut open = self.open.borrow_mut();

@@ -1,5 +1,5 @@
-//! The helpers that a host must have: one for each general operation, with the signature that follows from its row,
-//! and a few of other kinds.
+//! The helpers that a host must have: one for each general operation, with the signature that
+//! follows from its row, and a few others.
 
 use super::{CALL_BOXED, RECORD_EXIT, RESUME_EXITS};
 use crate::bytecode::{GeneralOp, Gives};
@@ -15,7 +15,7 @@ pub struct HelperRow {
     pub params: Vec<Ty>,
     /// Results.
     pub results: Vec<Ty>,
-    /// What it may do.
+    /// Its effects.
     pub effects: Effects,
 }
 
@@ -29,11 +29,12 @@ pub const MATH: &[(&str, &[Ty], &[Ty])] = &[
 /// The helper that exits call: `(unit, exit, buffer) -> object`.
 pub const EXIT_HOOK: &str = "exit";
 
-/// The helper that ends the life of an object without references if that runs no host code, and says if it did (1 or
-/// 0): `(object) -> i64`.
+/// The helper that deallocates an object without references if that runs no host code: `(object) ->
+/// i64`, 1 if it did, otherwise 0.
 pub const FREE_LEAF: &str = "free_leaf";
 
-/// The helper that ends the life of an object without references: `(object) -> ()`. It may run host code.
+/// The helper that deallocates an object without references: `(object) -> ()`. It may run host
+/// code.
 pub const DEALLOC: &str = "dealloc";
 
 /// Every helper that a host must have.
@@ -87,7 +88,7 @@ pub fn helpers() -> Vec<HelperRow> {
         name: DEALLOC,
         params: vec![Ty::Ptr],
         results: vec![],
-        // Whether host code runs depends on the object: who calls it for a leaf knows that none does.
+        // The effects depend on the object: the caller for a leaf knows that no host code runs.
         effects: Effects {
             releases: true,
             ..Effects::WRITES

@@ -1,4 +1,5 @@
-//! Code that a host offers to be inlined: what passes through `facts` as anything with a text form is bytecode here.
+//! Code that a host offers for inlining. `facts` only knows it as a value with a text form; here it
+//! is bytecode.
 
 use crate::bytecode::{Code, parse_code};
 use crate::facts::{Answer, Inlinee, IntrinsicCall, Snapshot};
@@ -20,7 +21,7 @@ pub(super) fn inlined_code(answer: &Answer) -> Option<Arc<Code>> {
     }
 }
 
-/// Read an answer, if one stands on the line (and, if there is code in it, on those that follow).
+/// Reads an answer, if there is one on the line (and, if it contains code, on the following lines).
 pub(super) fn read_answer(
     world: &mut Snapshot,
     line: &mut Line,

@@ -1,19 +1,23 @@
-//! The embedding interface: what a host runtime tells the compiler about itself and its world.
+//! The embedding interface: a host runtime's description of itself and of the running program.
 //!
-//! A host supplies, once, a [`Host`]: helpers (functions of its own that compiled code calls), intrinsics (operations
-//! on its objects written as LIR, copied into compiled code) and the addresses of its singletons. For each compile
-//! it answers questions about the program through a [`World`]: what a global is, where an attribute lies, what a
-//! callee is. `src/` never names a host: layouts, tags, reference counts and frames enter only here.
+//! A host supplies, once, a [`Host`]: helpers (functions of its own that compiled code calls),
+//! intrinsics (operations on its objects written as LIR, inlined into compiled code) and the
+//! addresses of its singletons. For each compile it answers queries about the program through a
+//! [`World`]: the value of a global, the place of an attribute, the effect of a callee. `src/`
+//! never names a host: layouts, tags, reference counts and frames enter only here.
 //!
 //! # Calling convention of compiled code
-//! - A **function unit** is called as `(thread, function, arg0, ... argN) -> object`. Arguments are owned by the
-//!   callee, the result by the caller; null means that an exception is pending.
-//! - A **loop unit** (on-stack replacement) is called as `(thread, frame) -> object` on a frame of the host's
-//!   interpreter. It gives the function's result, or null, or whatever the exit hook returned.
-//! - An exit stores `thread`, `frame` and the values its record lists into a buffer and returns
-//!   `exit_hook(unit token, exit number, buffer)`. What the frame shows already of raw locals is not among those:
-//!   [`ExitRecord::all_words`](crate::exits::ExitRecord::all_words) adds it, before anything changes the frame, and
-//!   [`ExitRecord::read`](crate::exits::ExitRecord::read) says in safe terms what all those words are.
+//! - A **function unit** is called as `(thread, function, arg0, ... argN) -> object`. Arguments are
+//!   owned by the callee, the result by the caller; null means that an exception is pending.
+//! - A **loop unit** (on-stack replacement) is called as `(thread, frame) -> object` on a frame of
+//!   the host's interpreter. It returns the function's result, or null, or the result of the exit
+//!   hook.
+//! - An exit stores `thread`, `frame` and the values that its record lists into a buffer and
+//!   returns `exit_hook(unit token, exit number, buffer)`. Raw locals that are already in the
+//!   frame's words are not among those:
+//!   [`ExitRecord::all_words`](crate::exits::ExitRecord::all_words) adds them, before anything
+//!   changes the frame, and [`ExitRecord::read`](crate::exits::ExitRecord::read) decodes all these
+//!   words.
 
 mod builder;
 mod document;
@@ -63,14 +67,15 @@ use std::collections::HashMap;
 pub struct Intrinsic {
     /// The name, unique in the host.
     pub name: &'static str,
-    /// The body; a [`Term::Fail`] in it means that the operation does not apply and the unit must exit.
+    /// The body. A [`Term::Fail`] in it means that the operation does not apply and the unit must
+    /// exit.
     pub func: Func,
-    /// What it does.
+    /// Its effects.
     pub effects: Effects,
 }
 
 impl Intrinsic {
-    /// Whether some path fails.
+    /// Returns true if some path fails.
     pub fn can_fail(&self) -> bool {
         self.func
             .blocks
@@ -79,8 +84,8 @@ impl Intrinsic {
     }
 }
 
-/// The standard intrinsics: those that the core itself asks for, by name. A host may have more, which its access
-/// plans name by [`IntrinsicId`].
+/// The standard intrinsics: those that the core uses by name. A host may have more, to which its
+/// access plans refer by [`IntrinsicId`].
 pub mod names {
     /// An intrinsic's name, operands and results.
     pub type Row = (
@@ -102,9 +107,11 @@ pub mod names {
         STANDARD:
         /// Take a reference.
         INCREF = "incref" (Ptr) -> ();
-        /// Drop a reference; fails when it was the last one: the object must then be given to the helper `dealloc`.
+        /// Drop a reference. Fails if it was the last one: the object must then be given to the
+        /// helper `dealloc`.
         DROP = "drop" (Ptr) -> ();
-        /// Drop a reference to an object whose death runs no host code (int, float, str, ...).
+        /// Drop a reference to an object whose deallocation runs no host code (int, float, str,
+        /// ...).
         DECREF_LEAF = "decref_leaf" (Ptr) -> ();
         /// Drop a reference to an exact int.
         DECREF_INT = "decref_int" (Ptr) -> ();
@@ -116,10 +123,11 @@ pub mod names {
         INT_UNBOX = "int_unbox" (Ptr) -> (I64);
         /// A new reference to the int of a value.
         INT_BOX = "int_box" (I64) -> (Ptr);
-        /// Let an exact int have another value, if nobody but one has it and none can tell: says whether it has. Without these two, it
-        /// is another object that is stored.
+        /// Overwrite the value of an exact int, if it has a single reference and the change is not
+        /// observable. The result is true if it was overwritten. Without this intrinsic and the
+        /// next, another object is stored.
         INT_REUSE = "int_reuse" (Ptr, I64) -> (Bool);
-        /// The same of an exact float.
+        /// The same for an exact float.
         FLOAT_REUSE = "float_reuse" (Ptr, F64) -> (Bool);
         /// Value of an exact float.
         FLOAT_UNBOX = "float_unbox" (Ptr) -> (F64);
@@ -133,47 +141,53 @@ pub mod names {
         LIST_LEN = "list_len" (Ptr) -> (I64);
         /// Item of a list, borrowed; the index is in range.
         LIST_GET = "list_get" (Ptr, I64) -> (Ptr);
-        /// Replace an item of a list: takes over the reference, gives the old item; the index is in range.
+        /// Replace an item of a list: takes over the reference, gives the old item; the index is in
+        /// range.
         LIST_SET = "list_set" (Ptr, I64, Ptr) -> (Ptr);
         /// Append to a list, taking over the reference; fails if the list must grow.
         LIST_APPEND = "list_append" (Ptr, Ptr) -> ();
-        /// A new list of a list's items: start, stop and step are those of a slice, no step 0. What they leave open is the least or the
-        /// greatest integer. Fails where there is no memory, without an exception.
+        /// A new list of a list's items: start, stop and step are those of a slice, with a step
+        /// other than 0. A bound that is left out is the least or the greatest integer. Fails if
+        /// there is no memory, without an exception.
         LIST_SLICE = "list_slice" (Ptr, I64, I64, I64) -> (Ptr);
-        /// Put items of a list in place of a list's: the list, start and stop of the slice that is replaced, the other list (or the same),
-        /// start, stop and step of the slice of that. It runs no code of the program: it fails, and has done nothing, where an end of
-        /// what is replaced does, and where there is no memory.
+        /// Replace items of a list by items of a list: the list, start and stop of the replaced
+        /// slice, the other list (or the same), start, stop and step of its slice. Runs no user
+        /// code: it fails without any effect if deallocating a replaced item would run some, and if
+        /// there is no memory.
         LIST_COPY_SLICE = "list_copy_slice" (Ptr, I64, I64, Ptr, I64, I64, I64) -> ();
         /// Length of a tuple.
         TUPLE_LEN = "tuple_len" (Ptr) -> (I64);
         /// Item of a tuple, borrowed; the index is in range.
         TUPLE_GET = "tuple_get" (Ptr, I64) -> (Ptr);
-        /// A new cell with an object in it, whose reference is taken over, or null. Fails where there is no memory, without an exception.
+        /// A new cell that contains an object, whose reference is taken over, or null. Fails if
+        /// there is no memory, without an exception.
         NEW_CELL = "new_cell" (Ptr) -> (Ptr);
-        /// A function, or a method descriptor of a class of the host's, bound to an object, whose reference is taken over. Fails where there
-        /// is no memory, without an exception.
+        /// A function, or a method descriptor of a host's class, bound to an object, whose
+        /// reference is taken over. Fails if there is no memory, without an exception.
         BIND_METHOD = "bind_method" (Ptr, Ptr) -> (Ptr);
-        /// What a cell holds, borrowed, or null.
+        /// The content of a cell, borrowed, or null.
         CELL_GET = "cell_get" (Ptr) -> (Ptr);
-        /// Replace what a cell holds: takes over the reference, gives the old content (or null).
+        /// Replace the content of a cell: takes over the reference, gives the old content (or
+        /// null).
         CELL_SET = "cell_set" (Ptr, Ptr) -> (Ptr);
-        /// Start of a range; fails if it is not what `INT_UNBOX` takes.
+        /// Start of a range; fails if `INT_UNBOX` would.
         RANGE_FIRST = "range_first" (Ptr) -> (I64);
-        /// End of a range, in the same way.
+        /// End of a range; fails likewise.
         RANGE_END = "range_end" (Ptr) -> (I64);
-        /// By how much the values of a range differ, in the same way.
+        /// Step of a range; fails likewise.
         RANGE_BY = "range_by" (Ptr) -> (I64);
-        /// Next value of a range iterator, and whether there was one.
+        /// Next value of a range iterator, and true if there was one.
         RANGE_NEXT = "range_next" (Ptr) -> (I64, Bool);
         /// The next value of a range iterator, if it has one.
         RANGE_START = "range_start" (Ptr) -> (I64);
         /// The step of a range iterator.
         RANGE_STEP = "range_step" (Ptr) -> (I64);
-        /// How many values a range iterator has left: as many as steps from the next value stay a 64-bit integer.
+        /// The number of values that a range iterator has left, limited so that the values remain
+        /// 64-bit integers.
         RANGE_LEFT = "range_left" (Ptr) -> (I64);
-        /// Let a range iterator go on with this value, so many left.
+        /// Set the next value of a range iterator and the number of values left.
         RANGE_PUT = "range_put" (Ptr, I64, I64) -> ();
-        /// Whether a list iterator has another item.
+        /// True if a list iterator has another item.
         LIST_ITER_MORE = "list_iter_more" (Ptr) -> (Bool);
         /// The same for a tuple iterator.
         TUPLE_ITER_MORE = "tuple_iter_more" (Ptr) -> (Bool);
@@ -181,60 +195,68 @@ pub mod names {
         LIST_ITER_NEXT = "list_iter_next" (Ptr) -> (Ptr);
         /// The same for a tuple iterator.
         TUPLE_ITER_NEXT = "tuple_iter_next" (Ptr) -> (Ptr);
-        /// Whether nothing is pending (signals, tracing, a request to give way) for this thread and unit: the
-        /// address is the unit's cell with the expected eval-breaker word.
+        /// True if nothing is pending (signals, tracing, a request to stop) for this thread and
+        /// unit. The address is the unit's cell with the expected pending-work word.
         NOTHING_PENDING = "nothing_pending" (Ptr, Ptr) -> (Bool);
-        /// Whether the frame is still private, the unit still valid and nobody has begun to watch the thread: the operands
-        /// are thread, frame, the unit's state cell and its cell with the expected eval-breaker word.
+        /// True if the frame is still private, the unit still valid and the thread not yet
+        /// observed. The operands are thread, frame, the unit's state cell and its cell with the
+        /// expected pending-work word.
         STILL_VALID = "still_valid" (Ptr, Ptr, Ptr, Ptr) -> (Bool);
-        /// Record in the frame which instruction runs (the host's position as a byte address in its code).
+        /// Record the running instruction in the frame (the host's position as a byte address in
+        /// its code).
         SET_POSITION = "set_position" (Ptr, Ptr) -> ();
     }
     names! {
-        /// What a host needs besides if it gives its units a namespace ([`super::Namespace`]): all of them, or none.
+        /// Intrinsics that a host also needs if it gives its units a namespace
+        /// ([`super::Namespace`]): all of them, or none.
         NAMESPACE:
-        /// What a namespace holds under a name, borrowed, or null: operands are the namespace, the name and the name's
-        /// cell ([`Namespace`](super::Namespace)).
+        /// The value of a name in a namespace, borrowed, or null. Operands are the namespace, the
+        /// name and the name's cell ([`Namespace`](super::Namespace)).
         NAME_GET = "name_get" (Ptr, Ptr, Ptr) -> (Ptr);
-        /// Store under a name: the same operands, the value, which is taken over, and the namespace's notes; gives what
-        /// was there (or null). Fails with an exception.
+        /// Store a name: the same operands, the value, which is taken over, and the namespace's
+        /// notes; gives the old value (or null). Fails with an exception.
         NAME_SET = "name_set" (Ptr, Ptr, Ptr, Ptr, I64) -> (Ptr);
     }
     names! {
-        /// What a host may give besides whose lists have their items in an array: all of them, or none.
+        /// Intrinsics that a host may also offer if its lists have their items in an array: all of
+        /// them, or none.
         ITEMS:
-        /// Where a list's items lie until it is changed in length.
+        /// The address of a list's items, valid until its length changes.
         LIST_ITEMS = "list_items" (Ptr) -> (I64);
-        /// Item at an offset in range of what lies there, borrowed from the list.
+        /// Item at an offset in range of that address, borrowed from the list.
         ITEM_GET = "item_get" (I64, I64) -> (Ptr);
-        /// Replace it: takes over the reference, gives the old item.
+        /// Replace that item: takes over the reference, gives the old item.
         ITEM_SET = "item_set" (I64, I64, Ptr) -> (Ptr);
     }
     names! {
-        /// What a host may give besides whose strings can be read in place: all of them, or none.
+        /// Intrinsics that a host may also offer if its strings can be read in place: all of them,
+        /// or none.
         STRINGS:
-        /// How many characters a string has.
+        /// The number of characters of a string.
         STR_LEN = "str_len" (Ptr) -> (I64);
-        /// Whether two strings have the same characters.
+        /// True if two strings have the same characters.
         STR_EQ = "str_eq" (Ptr, Ptr) -> (Bool);
-        /// The string of the character at an offset in range; fails if that is not one of the immortal ones.
+        /// The string of the character at an offset in range; fails if the host has no immortal
+        /// string for it.
         STR_AT = "str_at" (Ptr, I64) -> (Ptr);
     }
     names! {
-        /// What a host needs besides if it has closed units ([`RECORD_EXIT`](super::RECORD_EXIT)).
+        /// Intrinsics that a host also needs if it has closed units
+        /// ([`RECORD_EXIT`](super::RECORD_EXIT)).
         CLOSED:
-        /// How many calls there may be in each other from here on before the thread's limit is reached: the room of a
-        /// raw call ([`raw_signature`](super::raw_signature)) from code that has a frame.
+        /// The number of nested calls from here on before the thread reaches its limit: the room of
+        /// a raw call ([`raw_signature`](super::raw_signature)) from code that has a frame.
         CALL_ROOM = "call_room" (Ptr) -> (I64);
     }
 }
 
-/// Everything constant about a host: made once with [`HostBuilder`].
+/// The constant description of a host, built once with [`HostBuilder`].
 #[derive(Debug)]
 pub struct Host {
     /// The host's name, for messages.
     pub name: &'static str,
-    /// Under which its classes and objects are registered; their tokens are their addresses.
+    /// The host's number, under which its classes and objects are registered. Their tokens are
+    /// their addresses.
     pub id: HostId,
     /// Helpers by number.
     pub helpers: PrimaryMap<HelperId, Helper>,
@@ -242,7 +264,7 @@ pub struct Host {
     pub intrinsics: PrimaryMap<IntrinsicId, Intrinsic>,
     /// Byte offset in a frame of local slot 0; slots are 8 bytes apart.
     pub frame_slots: i32,
-    /// The ints that `int_unbox` gives are not further from 0 than two to this power.
+    /// The ints that `int_unbox` returns are at most two to this power away from 0.
     pub unboxed_bits: u32,
     /// Address of the object for None.
     pub none: u64,
@@ -250,13 +272,14 @@ pub struct Host {
     pub true_: u64,
     /// Address of the object for false.
     pub false_: u64,
-    /// How it is known when an object is needed no more.
+    /// The way in which unused objects are recognised.
     pub lifetimes: Lifetimes,
-    /// How its objects, frames and threads lie in memory, as far as it has said so.
+    /// The layouts of its objects, frames and threads that it has declared.
     pub layouts: Vec<Struct>,
     helper_names: FxHashMap<&'static str, HelperId>,
     intrinsic_names: FxHashMap<&'static str, IntrinsicId>,
-    /// What a partial host has not: stand-ins, and what they stand for.
+    /// The stand-ins for the missing helpers and intrinsics of a partial host, with the kind and
+    /// name of each.
     missing: HashMap<HelperId, (&'static str, &'static str)>,
 }
 
@@ -277,8 +300,8 @@ impl Host {
         self.layouts.iter().find(|layout| layout.name == name)
     }
 
-    /// What a function calls that this host, being [partial](HostBuilder::partial), has not: `helper` or `intrinsic`,
-    /// and the name.
+    /// The first helper or intrinsic that a function calls and this [partial](HostBuilder::partial)
+    /// host lacks: `helper` or `intrinsic`, and the name.
     pub fn missing_in(&self, func: &Func) -> Option<(&'static str, &'static str)> {
         if self.missing.is_empty() {
             return None;
@@ -292,22 +315,25 @@ impl Host {
             .next()
     }
 
-    /// Whether the host has closed units: see [`RawEntry`]. Where objects are traced there are none.
+    /// Returns true if the host has closed units: see [`RawEntry`]. A host with traced objects has
+    /// none.
     pub fn has_closed_units(&self) -> bool {
         self.helper_names.contains_key(RECORD_EXIT) && self.lifetimes.are_counted()
     }
 
-    /// Whether compiled code may keep where a list's items lie. Where objects are traced, they move.
+    /// Returns true if compiled code may keep the address of a list's items. In a host with traced
+    /// objects they move.
     pub fn has_item_arrays(&self) -> bool {
         self.intrinsic_names.contains_key(names::LIST_ITEMS) && self.lifetimes.are_counted()
     }
 
-    /// Whether compiled code may read strings.
+    /// Returns true if compiled code may read strings.
     pub fn has_strings(&self) -> bool {
         self.intrinsic_names.contains_key(names::STR_LEN)
     }
 
-    /// Whether numbers that are about to end may become others. Only counts tell that nobody else has them.
+    /// Returns true if a number with a single reference that is about to be dropped may be
+    /// overwritten. Only counts show that there are no other references.
     pub fn has_reuse(&self) -> bool {
         let mut both = [names::INT_REUSE, names::FLOAT_REUSE].into_iter();
         both.all(|name| self.intrinsic_names.contains_key(name)) && self.lifetimes.are_counted()

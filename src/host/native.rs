@@ -1,20 +1,21 @@
-//! Helpers as Rust functions: their signatures follow from their types, so that what compiled code passes is what they
-//! take.
+//! Helpers as Rust functions: their signatures follow from their types, so that compiled code
+//! passes the arguments that they take.
 
 use crate::lir::Signature;
 use crate::ll::Ty;
 use std::mem::ManuallyDrop;
 
-/// What can be a parameter or the result of a helper.
+/// A type of parameters and results of helpers.
 ///
 /// # Safety
 /// Values are passed by the C calling convention as `TY` is.
 pub unsafe trait Passed {
-    /// How compiled code sees it.
+    /// Its type in compiled code.
     const TY: Ty;
 }
 
-// SAFETY: integers and addresses of 64 bits travel in a general register, doubles in a floating-point one.
+// SAFETY: integers and addresses of 64 bits are passed in a general register, doubles in a
+// floating-point one.
 unsafe impl Passed for i64 {
     const TY: Ty = Ty::I64;
 }
@@ -34,16 +35,16 @@ unsafe impl<T> Passed for *const T {
 unsafe impl<T> Passed for *mut T {
     const TY: Ty = Ty::Ptr;
 }
-// SAFETY: as above; that it is not null and lives is the host's promise when it takes a reference.
+// SAFETY: as above; a host that takes a reference promises that it is valid.
 unsafe impl<T> Passed for &T {
     const TY: Ty = Ty::Ptr;
 }
 
-/// A reference to an object as a host's Rust code holds it.
+/// A reference to an object in a host's Rust code.
 ///
 /// # Safety
-/// The type is `repr(transparent)` over a `NonNull` or a `NonZeroU64`, the word of the object; dropping it gives the
-/// reference up. Or it is a reference of Rust.
+/// The type is `repr(transparent)` over a `NonNull` or a `NonZeroU64`, the word of the object;
+/// dropping it releases the reference. Or it is a Rust reference.
 pub unsafe trait ObjectRef {}
 
 // SAFETY: see there.
@@ -58,7 +59,7 @@ unsafe impl<T: ObjectRef> Passed for ManuallyDrop<T> {
     const TY: Ty = Ty::Ptr;
 }
 
-/// What a helper gives: something [`Passed`], or nothing.
+/// The result of a helper: a [`Passed`] type, or none.
 pub trait Given {
     /// The results.
     const TYPES: &'static [Ty];

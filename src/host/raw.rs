@@ -1,17 +1,18 @@
-//! Raw calls at the level of the machine: see [`RawEntry`](crate::facts::RawEntry).
+//! Raw calls at machine level: see [`RawEntry`](crate::facts::RawEntry).
 
 use crate::facts::{RawKind, RawSignature};
 use crate::lir::{Func, Signature};
 use crate::ll::Ty;
 
-/// The helper that records where a closed unit leaves: `(unit token, exit number, words) -> (unused)`; the first two
-/// words are the thread and the function. It runs no host code.
+/// The helper that records a side exit of a closed unit: `(unit token, exit number, words) ->
+/// (unused)`; the first two words are the thread and the function. It runs no host code.
 pub const RECORD_EXIT: &str = "record_exit";
-/// The helper that builds and runs the recorded frames: `(thread, token of the calling unit) -> object`; the result of
-/// the outermost one, or null if it raised.
+/// The helper that builds and runs the recorded frames: `(thread, token of the calling unit) ->
+/// object`. The result is that of the outermost frame, or null if it raised.
 pub const RESUME_EXITS: &str = "resume_exits";
-/// The helper that makes a call which a closed unit's boxed entry could not: `(thread, function, arguments, count,
-/// unit token, whether an argument had another class) -> object`. It takes the arguments' references over.
+/// The helper that makes a call which a closed unit's boxed entry could not: `(thread, function,
+/// arguments, count, unit token, flag that an argument had another class) -> object`. It takes over
+/// the arguments' references.
 pub const CALL_BOXED: &str = "call_boxed";
 
 /// The register type of a kind.
@@ -23,9 +24,10 @@ pub fn raw_type(kind: RawKind) -> Ty {
     }
 }
 
-/// The signature of a closed unit's machine code: thread, function, room and raw arguments, to a status and the raw
-/// result. The **room** is how many calls there may be in each other, this one included, before the host's limit: it is
-/// counted in a register, for nobody can ask the thread while closed units run.
+/// The signature of a closed unit's machine code: thread, function, room and raw arguments, to a
+/// status and the raw result. The **room** is the number of nested calls, this one included, before
+/// the host's recursion limit. It is in a register, because no code can read the thread's counter
+/// while closed units run.
 pub fn raw_signature(signature: &RawSignature) -> Signature {
     let mut params = vec![Ty::Ptr, Ty::Ptr, Ty::I64];
     params.extend(signature.params.iter().copied().map(raw_type));
@@ -38,11 +40,11 @@ pub fn raw_signature(signature: &RawSignature) -> Signature {
 /// The host's parts of a closed unit.
 #[derive(Clone, Debug)]
 pub struct ClosedParts {
-    /// Address of the cell with the function's entry for objects.
+    /// The address of the cell with the function's entry for objects.
     pub boxed_cell: u64,
-    /// Address of the cell with its raw entry.
+    /// The address of the cell with its raw entry.
     pub raw_cell: u64,
-    /// `(thread) -> ()`: accounts for the call; fails where it must not be begun. That there is room is not its
-    /// business.
+    /// `(thread) -> ()`: accounts for the call; fails if the call must not begin. It does not test
+    /// the room.
     pub enter: Func,
 }

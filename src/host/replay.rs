@@ -1,5 +1,6 @@
-//! One compile as text: the host, the classes and objects with their addresses, and all that a request said, so that
-//! every stage can be made again without the host (a bug report is one file). `docs/text-forms.md` has the grammar.
+//! One compile as text: the host, the classes and objects with their addresses, and the whole
+//! request, so that every stage can be repeated without the host (a bug report is one file).
+//! `docs/text-forms.md` has the grammar.
 
 mod read;
 
@@ -14,28 +15,29 @@ use crate::types::{Declarations, Predefined, Quoted, Type};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-/// Everything that a compile followed from, besides the host.
+/// The complete input of a compile, except the host.
 #[derive(Clone, Debug)]
 pub struct Replay {
     /// The code, with its hints.
     pub code: Code,
-    /// Where to begin.
+    /// The entry.
     pub entry: Entry,
     /// Types of the locals, and at a loop of the stack entries.
     pub live: Vec<Type>,
-    /// Bets not to make again.
+    /// Speculations that must not be repeated.
     pub avoid: HashSet<(Pc, Reason)>,
-    /// What was met where a bet failed.
+    /// The classes observed where a speculation failed.
     pub met: HashMap<Pc, Met>,
     /// The host's parts.
     pub parts: UnitParts,
-    /// What was asked of the world, with the answers.
+    /// The queries to the `World`, with their answers.
     pub world: Snapshot,
 }
 
 impl Replay {
-    /// The compile as text: a section of a document, which needs the one of the host too. It declares the classes and
-    /// objects that it names itself: labels and addresses mean what they meant when it was written.
+    /// The compile as text: a section of a document, which also needs the section of the host. It
+    /// declares the classes and objects to which it refers; labels and addresses have the meaning
+    /// that they had when it was written.
     pub fn print(&self, host: &Host) -> String {
         let mut unit = String::new();
         self.print_unit(host, &mut unit);
@@ -157,7 +159,8 @@ fn declare_answer(answer: &Answer, to: &mut Declarations) {
     }
 }
 
-/// The section of a host: its builtin classes, helpers, intrinsics, and where a frame's slots are.
+/// The section of a host: its builtin classes, helpers, intrinsics, and the offset of a frame's
+/// slots.
 pub fn print_host(host: &Host) -> String {
     let mut out = format!("host {} {{\n", Quoted(host.name));
     let mut builtins = Declarations::with_tokens();
@@ -186,7 +189,7 @@ pub fn print_host(host: &Host) -> String {
     for helper in host.helpers.values() {
         let (name, signature) = (Quoted(helper.name), &helper.signature);
         let _ = write!(out, "  helper {name} {:#x} {signature}", helper.address);
-        // What a helper does decides what compiled code keeps where a collector finds it.
+        // A helper's effects decide which values compiled code keeps where a collector finds them.
         if let (Lifetimes::Traced { .. }, Some(effects)) = (host.lifetimes, helper.effects) {
             out.push_str(" effects");
             print_effects(effects, &mut out);
@@ -221,7 +224,7 @@ fn types(types: &[Type]) -> String {
     types.join(", ")
 }
 
-/// A part with lines of its own; a section ends at a `}` that is not indented.
+/// Indents lines, since a section ends at a `}` that is not indented.
 fn indent(text: &str, out: &mut String) {
     for line in text.lines() {
         out.push_str(if line.is_empty() { "" } else { "  " });

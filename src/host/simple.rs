@@ -1,30 +1,32 @@
-//! What hosts of a simple kind have alike, so that each need not write it: counted objects, tagged ints, truth values
-//! that are two objects, frames that helpers make, and nobody who interrupts. A host takes what fits it and writes the rest; nothing else of the core knows of this file.
+//! Parts that simple hosts have in common, so that each need not write them: counted objects,
+//! tagged ints, two bool objects, frames created by helpers, and no interruptions. A host uses the
+//! parts that fit and writes the rest; no other file of the core depends on this one.
 
 use super::{FREE_LEAF, Host, HostBuilder, IntrinsicCall, UnitParts, names};
 use crate::facts::Effects;
 use crate::lir::{Builder, Func, HelperId, IntCond, Opcode, Signature, Term, Value};
 use crate::ll::{Field, Ty, Width};
 
-/// How counted objects lie in memory: see [`HostBuilder::counted`].
+/// The layout of counted objects: see [`HostBuilder::counted`].
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
     /// The token of the object's class, an address.
     pub class: Field,
-    /// The number of references. No object lives for ever.
+    /// The number of references. No object is immortal.
     pub count: Field,
     /// The value of an int that is an object, of 64 bits.
     pub int: Field,
-    /// The token of the class of ints, if a word `2n + 1` is the int `n` of 63 bits, and no object.
+    /// The token of the class of ints, if a word `2n + 1` is the int `n` of 63 bits, and not an
+    /// object.
     pub tagged_int: Option<u64>,
-    /// `(object)`: ends the life of an object. Its count still says 1.
+    /// `(object)`: deallocates an object. Its count is still 1.
     pub dealloc: HelperId,
-    /// `(i64) -> object`: a new int that is an object.
+    /// `(i64) -> object`: a new int object.
     pub box_int: HelperId,
 }
 
 impl Counted {
-    /// Go on with what is an object; `tagged` ends the block for an int in the word.
+    /// Continues for words that are objects; `tagged` ends the block for a tagged int.
     fn split(&self, b: &mut Builder<'_>, word: Value, tagged: impl FnOnce(&mut Builder<'_>)) {
         if self.tagged_int.is_none() {
             return;
@@ -50,7 +52,7 @@ impl Counted {
         b.ret(&[]);
     }
 
-    /// Drop a reference; `last` ends the block for the last one.
+    /// Drops a reference; `last` ends the block for the last one.
     fn decref(&self, b: &mut Builder<'_>, object: Value, last: impl FnOnce(&mut Builder<'_>)) {
         self.split(b, object, |b| b.ret(&[]));
         let count = b.load(self.count.width, object, self.count.offset);
@@ -104,7 +106,7 @@ impl Counted {
     }
 }
 
-/// The program may see every death.
+/// Every deallocation may run user code.
 extern "C" fn may_be_seen(_: *mut u8) -> i64 {
     0
 }
@@ -129,9 +131,10 @@ impl HostBuilder {
         self.intrinsic(name, effects, func);
     }
 
-    /// Objects are counted. This defines what compiled code does with counts, with classes and with ints: `incref`,
-    /// `drop`, `decref_leaf`, `decref_int`, `decref_float`, `class_of`, `int_unbox`, `int_box`, and the helper
-    /// `free_leaf`, for which every death is one that the program may see. The fields are the layout `Object`.
+    /// Declares that objects are counted. Defines the operations on counts, classes and ints:
+    /// `incref`, `drop`, `decref_leaf`, `decref_int`, `decref_float`, `class_of`, `int_unbox`,
+    /// `int_box`, and the helper `free_leaf`, which treats every deallocation as one that may run
+    /// user code. The fields become the layout `Object`.
     pub fn counted(&mut self, objects: Counted) -> &mut Self {
         let dealloc = objects.dealloc;
         let fields = [objects.class, objects.count, objects.int];
@@ -160,8 +163,9 @@ impl HostBuilder {
         self
     }
 
-    /// The two truth values are known by their addresses ([`singletons`](Self::singletons), to be called before).
-    /// Defines `bool_unbox` and `bool_box`.
+    /// Declares that the two truth values are recognised by their addresses
+    /// ([`singletons`](Self::singletons), to be called before). Defines `bool_unbox` and
+    /// `bool_box`.
     pub fn bools(&mut self) -> &mut Self {
         let (yes, no) = (self.host.true_, self.host.false_);
         self.write(names::BOOL_UNBOX, Effects::NONE, |b, p| {
@@ -177,8 +181,8 @@ impl HostBuilder {
         self
     }
 
-    /// Nobody interrupts the host: no signals, no tracing, no other thread that wants a lock. Defines `nothing_pending`,
-    /// `still_valid`, and the helper `handle_pending`.
+    /// Declares that nothing interrupts the host: no signals, no tracing, no other thread that
+    /// waits for a lock. Defines `nothing_pending`, `still_valid`, and the helper `handle_pending`.
     pub fn uninterrupted(&mut self) -> &mut Self {
         let helper = nothing_was_pending as extern "C" fn(_) -> _;
         self.define("handle_pending", helper);
@@ -194,7 +198,8 @@ impl HostBuilder {
         self
     }
 
-    /// A frame has a word at this offset for the position of the instruction that runs. Defines `set_position`.
+    /// Declares that a frame has a word at this offset for the position of the running instruction.
+    /// Defines `set_position`.
     pub fn frame_position(&mut self, offset: usize) -> &mut Self {
         self.write(names::SET_POSITION, Effects::WRITES, |b, p| {
             b.store(Width::Ptr, p[0], offset as i32, p[1]);
@@ -216,8 +221,9 @@ impl Host {
         }
     }
 
-    /// What every unit needs, where two of the host's helpers make and unmake frames: `enter`, `(thread, function) ->
-    /// frame`, which gives null if there is no room, and `leave`, `(thread, frame)`.
+    /// The parts of every unit, for a host in which two helpers create and free frames: `enter`,
+    /// `(thread, function) -> frame`, which returns null if there is no room, and `leave`,
+    /// `(thread, frame)`.
     ///
     /// # Panics
     /// If there are no helpers of these names.

@@ -1,10 +1,12 @@
-//! LIR that any host needs between calls with arguments in registers and calls with an array of them.
+//! LIR that any host needs to convert between calls with arguments in registers and calls with an
+//! array of them.
 
 use crate::lir::{Builder, Func, Signature, Value};
 use crate::ll::{Ty, Width};
 
-/// `(thread, function, args...) -> object`, for what is not compiled: `call` emits the call of what runs it in the
-/// interpreter, `(thread, function, array of args, their count) -> object`, and gives its result.
+/// `(thread, function, args...) -> object`, for a function that is not compiled. `call` emits the
+/// call that runs it in the interpreter, `(thread, function, array of args, their count) ->
+/// object`, and returns its result.
 pub fn interpreted_call(
     arity: usize,
     call: impl FnOnce(&mut Builder<'_>, &[Value; 4]) -> Value,
@@ -29,7 +31,7 @@ pub fn interpreted_call(
     func
 }
 
-/// The same, where what runs it is at an address.
+/// The same, for an interpreter's function at an address.
 pub fn interpreted_call_at(arity: usize, address: usize) -> Func {
     interpreted_call(arity, |b, args| {
         let address = b.pconst(address as u64);
@@ -38,7 +40,8 @@ pub fn interpreted_call_at(arity: usize, address: usize) -> Func {
     })
 }
 
-/// `(thread, function, entry, args) -> object`: calls a native entry of an arity with arguments from an array.
+/// `(thread, function, entry, args) -> object`: calls a native entry of an arity with arguments
+/// from an array.
 pub fn adapter(arity: usize) -> Func {
     let mut func = Func::new(
         format!("call of {arity}"),

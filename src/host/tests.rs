@@ -1,4 +1,4 @@
-//! What a host gets wrong is said at its start, each fault by its own error.
+//! Tests that each fault of a host is reported at its start, by its own error.
 
 use super::*;
 use crate::lir::{Builder, HelperId, Opcode, Signature};
@@ -8,8 +8,8 @@ extern "C" fn nothing() {}
 
 pub(crate) const ADDRESS: fn() -> usize = || nothing as extern "C" fn() as usize;
 
-/// A host with every helper and intrinsic, but for what `edit` leaves out or changes: rows of (name, parameters,
-/// results), helpers first.
+/// A host with every helper and intrinsic, except those that `edit` removes or changes: rows of
+/// (name, parameters, results), helpers first.
 pub(crate) fn host(
     edit: impl Fn(&'static str, &mut Vec<Ty>) -> bool,
     more: impl FnOnce(&mut HostBuilder),
@@ -31,7 +31,7 @@ pub(crate) fn host(
     host.finish()
 }
 
-/// A function that gives zeros.
+/// A function that returns zeros.
 pub(crate) fn constant(name: &'static str, params: &[Ty], results: &[Ty]) -> Func {
     let mut func = Func::new(name, Signature::new(params, results));
     let mut b = Builder::new(&mut func);

@@ -146,7 +146,7 @@ impl AnnotationSet {
     }
 
     // ---- values ---------------------------------------------------------------------------------
--
+
     /// Adds a value with these facts.
     pub fn fresh(&mut self, facts: Facts) -> Sv {
         let sv = self.nodes.push(Node {
@@ -298,7 +298,7 @@ impl AnnotationSet {
     }
 
     // ---- identities -----------------------------------------------------------------------------
--
+
     /// Adds an identity.
     pub fn identity(&mut self, kind: Kind, name: &str) -> Identity {
         let id = self.heaps.next_key();

@@ -1,9 +1,10 @@
-//! Calls that others may see are announced.
+//! Announcements: a unit notifies the host before a call that may inspect other frames.
 //!
-//! A host may put off what only somebody can see who looks beyond the unit's own frame (the frames of generators that wait for the
-//! unit's, say), if it hears before anything is called that may look. Mostly nothing is: such a unit runs from one suspension to the
-//! next without a call. So the announcement stands at the first call on each path, and asks a word of memory whether there is
-//! anything to do; what is called later has been announced.
+//! A host may defer work whose result is visible only outside the unit's own frame. For example, it
+//! may leave the frames of generators that wait for the unit incomplete, until code that may
+//! inspect them is called. Most units make no such call: they run from one suspension to the next
+//! without a call. So the announcement is before the first call on each path, and tests a word of
+//! memory that says if there is deferred work; later calls need no announcement.
 
 use super::cfg::Cfg;
 use super::graph::{Block, Builder, Func, Helper, HelperId, Imm, Inst, Signature, Value};
@@ -11,25 +12,27 @@ use crate::ll::{Ty, Width};
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
 use std::collections::HashSet;
 
-/// What a unit does before it calls what may look beyond its frame.
+/// The action of a unit before a call that may inspect other frames.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Announcement {
-    /// Address of a word that is 0 while there is nothing to do.
+    /// The address of a word that is 0 while there is no deferred work.
     pub word: u64,
-    /// Address of what is called otherwise, `(callee) -> ()`, with null or the address of a function that is not known beforehand:
-    /// the host knows some that need no announcement. It may be called while there is nothing to do.
+    /// The address of the hook, `(callee) -> ()`. Its operand is null, or the address of a function
+    /// that is not known at compile time: the host knows some that need no announcement. It may be
+    /// called while there is no deferred work.
     pub hook: u64,
-    /// Helpers that need no announcement, by name.
+    /// The names of helpers that need no announcement.
     pub exempt_helpers: Vec<String>,
-    /// Addresses of other functions that need none.
+    /// The addresses of other functions that need none.
     pub exempt: Vec<u64>,
 }
 
-/// A call that is to be announced: its place in its block, and what is called if only the host can tell whether it needs that.
+/// A call to announce: its place in its block, and its callee if only the host can decide if that
+/// needs an announcement.
 type Place = (usize, Option<Value>);
 
 impl Func {
-    /// Announce the calls of a function in which nothing has been announced at the entry.
+    /// Announces the calls of a function. At its entry nothing has been announced.
     pub fn announce_calls(
         &mut self,
         announcement: &Announcement,
@@ -45,7 +48,7 @@ impl Func {
                 }
             }
         }
-        // What is called: `None` of what needs no announcement, or is no call.
+        // The callee of a call that needs an announcement; `None` for other instructions.
         let called = |inst: &Inst| -> Option<Option<Value>> {
             match inst.imm {
                 Imm::Helper(id) => {
@@ -77,14 +80,14 @@ impl Func {
             }
         }
         for b in unannounced(&cfg, &announces) {
-            // From the last to the first: what comes after one is another block then.
+            // From the last to the first, since the instructions after one move to another block.
             for &place in places[b].iter().rev() {
                 self.announce_at(b, place, announcement);
             }
         }
     }
 
-    /// Put an announcement before an instruction.
+    /// Inserts an announcement before an instruction.
     fn announce_at(&mut self, block: Block, (at, callee): Place, announcement: &Announcement) {
         let data = &mut self.blocks[block];
         let (is_cold, rest, term) = (data.cold, data.insts.split_off(at), data.term.take());
@@ -119,8 +122,8 @@ impl Func {
     }
 }
 
-/// The blocks that some path reaches without an announcement; `announces` are those that make one, whatever they call. (A forward
-/// analysis: what holds at a block's start holds on all its edges.)
+/// The blocks that some path reaches without an announcement; `announces` are those that make one.
+/// (A forward analysis: a block is announced at its start if all edges into it are.)
 fn unannounced(cfg: &Cfg, announces: &EntitySet<Block>) -> Vec<Block> {
     let mut found = EntitySet::new();
     let entry = cfg.order()[0];

@@ -1,13 +1,16 @@
-//! Loops whose values have live ranges of their own.
+//! Separate live ranges for the values of loops.
 //!
-//! The register allocator joins what a loop carries with what comes into it and goes out of it, and gives such a range up, use by use,
-//! once it has been split for two calls. So a value that an outer loop carries past calls would be in memory in the inner loop too, which
-//! makes none. Here what an innermost loop without calls takes in and gives out is copied at its borders, so that the loop's
-//! part is allocated by itself. (Loop-closed form, as in LLVM's and GCC's loop passes, with copies in place of the parameters.)
+//! The register allocator joins a value that a loop carries with its values before and after the
+//! loop, and spills such a range, use by use, once it has been split for two calls. So a value that
+//! an outer loop carries across calls would be in memory in the inner loop too, which makes none.
+//! Here the values that enter and leave an innermost loop without calls are copied at its borders,
+//! so that the loop's part is allocated separately. (Loop-closed form, as in LLVM's and GCC's loop
+//! passes, with copies in place of the parameters.)
 //!
-//! Addresses and floating-point constants that are used in each turn are made before the loop too: the code generator would
-//! make them anew for each use. So are addresses that something is compared with, as the class of an object, where registers are left:
-//! else each comparison loads its own from memory.
+//! Addresses and floating-point constants that are used in each iteration are also computed before
+//! the loop; otherwise the code generator would compute them again for each use. So are addresses
+//! for comparisons, such as the class of an object, if registers are left; otherwise each
+//! comparison loads its own from memory.
 
 use super::cfg::{Cfg, NaturalLoop, QuietLoops, Users};
 use super::graph::{Block, BlockCall, Func, Imm, Insertions, Inst, Renaming, Term, Value};
@@ -18,16 +21,17 @@ use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
 
-/// The most values that are copied at one border: a loop has not more registers.
+/// The most values that are copied at one border: a loop does not have more registers.
 const MOST_COPIED: usize = 24;
 
-/// The most constants that are made before a loop.
+/// The most constants that are computed before a loop.
 const MOST_CONSTANTS: usize = 6;
 
-/// Where a loop holds so many words and addresses all the time, the rest of the registers is for what a turn computes.
+/// If a loop keeps this number of words and addresses live all the time, the remaining registers
+/// are left to the iteration's own values.
 const MOST_HELD: usize = 10;
 
-/// Copy what goes into and out of loops; says whether some have borders now.
+/// Copies the values that enter and leave loops. Returns true if some loop has borders now.
 pub(super) fn separate_loops(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) -> bool {
     if !func.refs.is_empty() {
         return false;
@@ -62,7 +66,7 @@ pub(super) fn separate_loops(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) -> 
     let mut insertions = Insertions::default();
     let mut copies = Renaming::default();
     for (number, found) in (1..).zip(&loops) {
-        // Copies that were made for other loops are neither inside nor brought.
+        // Copies that were made for other loops are neither inside nor live-in.
         let is_brought = |v: Value| v.index() < known && home[v] != number && !constants.contain(v);
         enter(func, cfg, found, hot, &is_brought, &constants, &mut copies);
         let borders = Borders {
@@ -79,7 +83,7 @@ pub(super) fn separate_loops(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) -> 
     true
 }
 
-/// What the blocks of a loop define.
+/// The values that a loop's blocks define.
 fn defined(func: &Func, found: &NaturalLoop) -> impl Iterator<Item = Value> {
     let blocks = found.blocks.iter().map(|b| &func.blocks[*b]);
     blocks.flat_map(|data| {
@@ -88,7 +92,7 @@ fn defined(func: &Func, found: &NaturalLoop) -> impl Iterator<Item = Value> {
     })
 }
 
-/// What makes constants.
+/// The instructions that define constants.
 struct Constants(SecondaryMap<Value, Option<(Block, u32)>>);
 
 impl Constants {
@@ -108,20 +112,21 @@ impl Constants {
         self.0[v].is_some()
     }
 
-    /// What makes a value, if it is a constant. (Instructions are appended to blocks by now, and stay where they are.)
+    /// The instruction that defines a value, if it is a constant. (From here on instructions are
+    /// only appended to blocks, so places are stable.)
     fn get(&self, func: &Func, v: Value) -> Option<Inst> {
         let (b, i) = self.0[v]?;
         Some(func.blocks[b].insts[i as usize].clone())
     }
 }
 
-/// A loop that is given borders.
+/// A loop that gets borders.
 struct Loop<'a> {
     before: Block,
     found: &'a NaturalLoop,
 }
 
-/// Append an instruction that copies a value.
+/// Appends an instruction that copies a value.
 fn copy(func: &mut Func, block: Block, v: Value) -> Value {
     let result = func.twin(v);
     func.blocks[block].insts.push(Inst {
@@ -133,7 +138,7 @@ fn copy(func: &mut Func, block: Block, v: Value) -> Value {
     result
 }
 
-/// Append a constant that is made elsewhere too.
+/// Appends another definition of a constant.
 fn constant(func: &mut Func, block: Block, inst: Inst) -> Value {
     let result = func.twin(inst.results[0]);
     func.blocks[block].insts.push(Inst {
@@ -143,7 +148,7 @@ fn constant(func: &mut Func, block: Block, inst: Inst) -> Value {
     result
 }
 
-/// Append what gives a value anew: a constant itself, anything else as a copy.
+/// Appends another definition of a value: a constant itself, anything else as a copy.
 fn anew(func: &mut Func, block: Block, v: Value, constants: &Constants) -> Value {
     match constants.get(func, v) {
         Some(inst) => constant(func, block, inst),
@@ -151,7 +156,7 @@ fn anew(func: &mut Func, block: Block, v: Value, constants: &Constants) -> Value
     }
 }
 
-/// The addresses that blocks load from or store to, and their floating-point numbers.
+/// The addresses that blocks load from or store to, and their floating-point constants.
 fn places_and_numbers(func: &Func, blocks: &[Block]) -> Vec<(Value, Inst)> {
     let insts = blocks.iter().flat_map(|b| &func.blocks[*b].insts);
     let accesses = insts.filter(|inst| matches!(inst.op, Opcode::Load | Opcode::Store));
@@ -164,7 +169,7 @@ fn places_and_numbers(func: &Func, blocks: &[Block]) -> Vec<(Value, Inst)> {
     })
 }
 
-/// The addresses that blocks compare with, but for those that fit into an instruction.
+/// The addresses with which blocks compare, except those that fit into an instruction.
 fn compared(func: &Func, blocks: &[Block]) -> Vec<(Value, Inst)> {
     let insts = blocks.iter().flat_map(|b| &func.blocks[*b].insts);
     let compared = insts.filter(|inst| inst.op == Opcode::Icmp);
@@ -176,7 +181,7 @@ fn compared(func: &Func, blocks: &[Block]) -> Vec<(Value, Inst)> {
     made
 }
 
-/// The instructions of blocks that have one result and are wanted, with that.
+/// The wanted instructions of blocks with one result, and the results.
 fn made_by(
     func: &Func,
     blocks: &[Block],
@@ -190,13 +195,13 @@ fn made_by(
     made.collect()
 }
 
-/// The first words that an exit passes: the thread and the frame.
+/// The first words of an exit: the thread and the frame.
 fn context(func: &Func, b: Block) -> SmallVec<[Value; CONTEXT_WORDS as usize]> {
     let args = func.blocks[b].term.iter().flat_map(Term::args);
     args.take(CONTEXT_WORDS as usize).copied().collect()
 }
 
-/// The exits that nothing but the loop takes.
+/// The exits that only the loop takes.
 fn exits(func: &Func, cfg: &Cfg, found: &NaturalLoop) -> Vec<Block> {
     let targets = found.blocks.iter().flat_map(|b| func.blocks[*b].targets());
     let is_exit = |b: &Block| {
@@ -210,8 +215,9 @@ fn exits(func: &Func, cfg: &Cfg, found: &NaturalLoop) -> Vec<Block> {
     exits
 }
 
-/// Copy what the loop's first turn is given, and what its hot blocks use of what was there before. Its exits use the copies too: else
-/// a value and its copy would both live around the loop.
+/// Copies the values that the first iteration receives, and those from before the loop that its hot
+/// blocks use. Its exits use the copies too; otherwise a value and its copy would both be live in
+/// the loop.
 fn enter(
     func: &mut Func,
     cfg: &Cfg,
@@ -268,7 +274,8 @@ fn enter(
     for b in exits(func, cfg, found) {
         let context = context(func, b);
         func.blocks[b].rename(copies);
-        // The thread and the frame are needed behind the loop anyway, and are the same for all exits of the function.
+        // The thread and the frame are needed after the loop anyway, and are the same for all exits
+        // of the function.
         if let Some(Term::Exit { args, .. }) = &mut func.blocks[b].term {
             args[..context.len()].copy_from_slice(&context);
         }
@@ -276,20 +283,21 @@ fn enter(
     copies.clear();
 }
 
-/// What is asked where a loop gives values out.
+/// Data for a loop's outgoing values.
 struct Borders<'a> {
     cfg: &'a Cfg,
     found: &'a NaturalLoop,
-    /// The blocks that use what loops define.
+    /// The blocks that use values defined in loops.
     users: &'a Users,
     constants: &'a Constants,
-    /// Which loop defines a value, by number.
+    /// The number of the loop that defines a value.
     home: &'a SecondaryMap<Value, u32>,
     number: u32,
 }
 
 impl Borders<'_> {
-    /// Copy what blocks behind the loop use of its values. Constants are made there, so that no register has them in the loop.
+    /// Copies the loop's values that blocks after it use. Constants are defined again there, so
+    /// that they take no register in the loop.
     fn make(&self, func: &mut Func, copies: &mut Renaming, insertions: &mut Insertions) {
         for &from in &self.found.blocks {
             let targets: SmallVec<[Block; 2]> =
@@ -307,7 +315,7 @@ impl Borders<'_> {
                 let edge = edge.expect("the terminator has this target");
                 let args = std::mem::take(&mut edge.args);
                 edge.block = border;
-                // Of what the loop defines, that and no more is used there.
+                // The values of the loop that are used there.
                 let mut used: Vec<Value> = args.clone();
                 used.retain(|v| self.home[*v] == self.number);
                 let behind = match self.cfg.predecessors(to).len() {
@@ -329,7 +337,7 @@ impl Borders<'_> {
         }
     }
 
-    /// The blocks from `to` on that use values of the loop; appends those to `used`.
+    /// The blocks from `to` on that use values of the loop. Appends the values to `used`.
     fn users_behind(&self, func: &Func, to: Block, used: &mut Vec<Value>) -> Vec<Block> {
         let mut behind = Vec::new();
         for v in defined(func, self.found) {

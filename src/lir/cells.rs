@@ -1,9 +1,10 @@
-//! A word of memory that only callees change, in a register.
+//! Keeps a word of memory that only callees change in a register.
 //!
-//! Each turn of a loop compares the host's word for pending work with the one that the unit expects. That lies at an address of its own,
-//! which nothing in the unit writes: it changes, if at all, while something else runs. So an innermost loop that calls nothing in its hot
-//! blocks loads it before the first turn, and again behind the calls of its cold ones. (Partial redundancy elimination of one load, whose
-//! address is good everywhere.)
+//! Each iteration of a loop compares the host's word for pending work with the expected one. The
+//! expected word is at an address that nothing in the unit writes: it changes, if at all, during
+//! calls. So an innermost loop that calls nothing in its hot blocks loads it before the first
+//! iteration, and again after the calls of its cold blocks. (Partial redundancy elimination of one
+//! load, whose address is always valid.)
 
 use super::cfg::{Cfg, NaturalLoop, QuietLoops};
 use super::graph::{Block, BlockCall, Func, Imm, Inst, Renaming, Term, Value};
@@ -12,13 +13,14 @@ use crate::ll::{Ty, Width};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::smallvec;
 
-/// What is loaded at the address.
+/// The form of the load.
 const WORD: Imm = Imm::Mem {
     width: Width::I64,
     offset: 0,
 };
 
-/// Carry the word at `cell` through innermost loops that load it in each turn. Nothing but callees may change it.
+/// Carries the word at `cell` through innermost loops that load it in each iteration. Only callees
+/// may change it.
 pub(super) fn carry_cell(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops, cell: u64) {
     let mut work = Work {
         hot: &quiet.hot,
@@ -44,7 +46,7 @@ pub(super) fn carry_cell(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops, cell: u
     }
 }
 
-/// The values that are an address.
+/// The values that are the address.
 fn addresses(func: &Func, cfg: &Cfg, address: u64) -> EntitySet<Value> {
     let insts = cfg.order().iter().flat_map(|b| &func.blocks[*b].insts);
     let same = insts.filter(|inst| inst.op == Opcode::Pconst && inst.imm == Imm::Addr(address));
@@ -61,12 +63,12 @@ struct Work<'a> {
     addresses: EntitySet<Value>,
     /// The word at the ends of blocks, where it is known.
     ends: SecondaryMap<Block, Option<Value>>,
-    /// What loads gave, by what stands for it.
+    /// The replacements of loaded values.
     known: Renaming,
 }
 
 impl Work<'_> {
-    /// The one block that leads into a loop, by a jump.
+    /// The only block that leads into a loop, if it ends with a jump.
     fn entered_from(&self, found: &NaturalLoop) -> Option<Block> {
         let from = self.cfg.predecessors(found.header).iter().copied();
         let mut outside = from.filter(|b| !found.body.contains(*b));
@@ -80,7 +82,7 @@ impl Work<'_> {
         inst.op == Opcode::Load && inst.imm == WORD && self.addresses.contains(inst.args[0])
     }
 
-    /// Whether hot blocks of a loop load the word, and none of its blocks stores there.
+    /// Returns true if hot blocks of a loop load the word, and no block of it stores there.
     fn is_only_read(&self, found: &NaturalLoop) -> bool {
         let insts = |b: Block| self.func.blocks[b].insts.iter();
         let mut blocks = found.blocks.iter().copied();
@@ -91,7 +93,7 @@ impl Work<'_> {
             && !blocks.any(|b| insts(b).any(is_store))
     }
 
-    /// Let a loop carry the word.
+    /// Makes a loop carry the word.
     fn carry(&mut self, found: &NaturalLoop, before: Block) {
         let first = self.load(before);
         let param = self.param(found.header);
@@ -103,7 +105,7 @@ impl Work<'_> {
             if self.hot.contains(b) {
                 self.use_held(b, held);
             }
-            // What is called may change it.
+            // A callee may change it.
             self.ends[b] = Some(match self.func.blocks[b].has_calls() {
                 true => self.load(b),
                 false => held,
@@ -113,7 +115,7 @@ impl Work<'_> {
         self.bring(found.header);
     }
 
-    /// The word where a block begins whose predecessors are known: a parameter, if they differ.
+    /// The word at the start of a block whose predecessors are known: a parameter, if they differ.
     fn arriving(&mut self, b: Block) -> Value {
         let held = |from: &Block| self.ends[*from].expect("a loop without others in it");
         let mut from = self.cfg.predecessors(b).iter();
@@ -126,10 +128,10 @@ impl Work<'_> {
         param
     }
 
-    /// Give a block's last parameter to it on all edges.
+    /// Passes the word for a block's last parameter on all edges.
     fn bring(&mut self, to: Block) {
         let mut from = self.cfg.predecessors(to).to_vec();
-        // A block that comes twice has two edges.
+        // A block that occurs twice has two edges.
         from.sort_unstable();
         from.dedup();
         for from in from {
@@ -148,7 +150,7 @@ impl Work<'_> {
         param
     }
 
-    /// Load the word at the end of a block.
+    /// Loads the word at the end of a block.
     fn load(&mut self, b: Block) -> Value {
         let address = self.func.values.push(Ty::Ptr);
         let word = self.func.values.push(Ty::I64);
@@ -168,7 +170,7 @@ impl Work<'_> {
         word
     }
 
-    /// Let a block use what is held in place of what it loads.
+    /// Replaces a block's loads of the word by the carried value.
     fn use_held(&mut self, b: Block, held: Value) {
         let insts = std::mem::take(&mut self.func.blocks[b].insts);
         let (loads, rest): (Vec<Inst>, Vec<Inst>) =

@@ -32,26 +32,26 @@ impl Func {
     }
 }
 
-/// What is run again and again: the blocks that a header dominates and that lead back to it.
+/// A natural loop: the blocks that a header dominates and that lead back to it.
 #[derive(Clone, Debug)]
 pub struct NaturalLoop {
     /// The only block that is entered from outside.
     pub header: Block,
-    /// All its blocks, those of loops in it and the header included.
+    /// All its blocks, those of nested loops and the header included.
     pub body: EntitySet<Block>,
     /// The same in the order of the function, the header first.
     pub blocks: Vec<Block>,
 }
 
 impl NaturalLoop {
-    /// Whether it makes no calls but in cold blocks.
+    /// Returns true if it makes calls only in cold blocks.
     pub fn is_quiet(&self, func: &Func, hot: &EntitySet<Block>) -> bool {
         let mut hot = self.blocks.iter().filter(|b| hot.contains(**b));
         !hot.any(|b| func.blocks[*b].has_calls())
     }
 }
 
-/// The loops that registers are worth most in: innermost ones that make no calls but in cold blocks.
+/// The loops for which registers matter most: innermost ones that make calls only in cold blocks.
 #[derive(Debug)]
 pub struct QuietLoops {
     /// The blocks of the function that are reached without passing a cold one.
@@ -63,7 +63,7 @@ pub struct QuietLoops {
 }
 
 impl QuietLoops {
-    /// Find them.
+    /// Finds them.
     pub fn of(func: &Func, cfg: &Cfg) -> QuietLoops {
         let hot = func.hot_blocks();
         let loops = cfg.loops();
@@ -75,8 +75,9 @@ impl QuietLoops {
     }
 }
 
-/// The headers of those of a function's loops that have no other cycle in them. (One with two ways in is no natural loop: an interpreter's
-/// code has such cycles where a loop is tested at both ends and continued.)
+/// The headers of a function's loops that contain no other cycle. (A cycle with two entries is no
+/// natural loop: an interpreter's code has such cycles for a loop that is tested at both ends and
+/// has a `continue`.)
 pub fn innermost(cfg: &Cfg, loops: &[NaturalLoop]) -> EntitySet<Block> {
     let has_other = |found: &NaturalLoop| {
         let mut inside = found.blocks[1..].iter();
@@ -88,7 +89,7 @@ pub fn innermost(cfg: &Cfg, loops: &[NaturalLoop]) -> EntitySet<Block> {
     innermost
 }
 
-/// The blocks that use values, as far as somebody noted it.
+/// The blocks that use values, as far as they were noted.
 #[derive(Clone, Debug, Default)]
 pub struct Users(FxHashMap<Value, SmallVec<[Block; 4]>>);
 
@@ -98,7 +99,7 @@ impl Users {
         self.0.get(&v).map_or(&[], |users| users)
     }
 
-    /// Note that a block uses a value.
+    /// Notes that a block uses a value.
     pub fn insert(&mut self, v: Value, b: Block) {
         let users = self.0.entry(v).or_default();
         if !users.contains(&b) {
@@ -106,7 +107,7 @@ impl Users {
         }
     }
 
-    /// Note that a block uses a value no more.
+    /// Removes the note that a block uses a value.
     pub fn remove(&mut self, v: Value, b: Block) {
         if let Some(users) = self.0.get_mut(&v) {
             users.retain(|user| *user != b);
@@ -114,7 +115,7 @@ impl Users {
     }
 }
 
-/// Reachable blocks in reverse postorder, and which block dominates which.
+/// Reachable blocks in reverse postorder, and the dominator relation.
 ///
 /// A target that is no block of the function is left out; the verifier reports it.
 #[derive(Debug, Default)]
@@ -122,24 +123,26 @@ pub struct Cfg {
     order: Vec<Block>,
     /// Place in `order`, plus one; zero for a block that is not reachable.
     place: SecondaryMap<Block, u32>,
-    /// From which blocks reachable blocks are entered, once for each edge: those of one block in a row, in the order of `order`.
+    /// The predecessors of reachable blocks, once for each edge. Those of one block are adjacent,
+    /// in the order of `order`.
     predecessors: Vec<Block>,
-    /// Where the row of the block at a place ends; it begins where the one before ends.
+    /// The end of the row of the block at a place; it begins at the end of the previous one.
     ends: Vec<u32>,
-    /// In the dominator tree, in preorder: the place of the block at a place in `order`, and the first place after what it dominates.
+    /// For the block at a place in `order`: its place in a preorder of the dominator tree, and the
+    /// first place after the blocks that it dominates.
     spans: Vec<(u32, u32)>,
-    /// Whether a block leads to one that dominates it.
+    /// True if some block leads to one that dominates it.
     has_loops: bool,
 }
 
-/// Where a block leads, by the block's number: the numbers of two blocks at most.
+/// The targets of each block, by number: at most two.
 type Targets = Vec<[u32; 2]>;
 
 /// No block, in [`Targets`].
 const NONE: u32 = u32::MAX;
 
 impl Cfg {
-    /// Walk a function.
+    /// Walks a function.
     pub fn new(func: &Func) -> Cfg {
         let mut cfg = Cfg::default();
         cfg.place.resize(func.blocks.len());
@@ -154,23 +157,23 @@ impl Cfg {
         &self.order
     }
 
-    /// Whether the entry reaches a block.
+    /// Returns true if the block is reachable.
     pub fn is_reachable(&self, block: Block) -> bool {
         self.place[block] != 0
     }
 
-    /// Whether every path to `b` passes `a`. Both are reachable.
+    /// Returns true if every path to `b` passes `a`. Both are reachable.
     pub fn dominates(&self, a: Block, b: Block) -> bool {
         let (start, end) = self.span(a);
         (start..end).contains(&self.span(b).0)
     }
 
-    /// Whether there is a natural loop.
+    /// Returns true if there is a natural loop.
     pub fn has_loops(&self) -> bool {
         self.has_loops
     }
 
-    /// The blocks that a block is entered from, once for each edge; none, if it is not reachable.
+    /// The predecessors of a block, once for each edge. None if it is not reachable.
     pub fn predecessors(&self, block: Block) -> &[Block] {
         let Some(place) = self.place[block].checked_sub(1) else {
             return &[];
@@ -179,13 +182,14 @@ impl Cfg {
         &self.predecessors[start as usize..self.ends[place as usize] as usize]
     }
 
-    /// Whether an edge into a block comes from where the block has been passed, in the order at least: each cycle has such a block.
+    /// Returns true if an edge into a block comes from a block at or after its place in the order:
+    /// each cycle has such a block.
     pub fn is_led_back_to(&self, block: Block) -> bool {
         let mut from = self.predecessors(block).iter();
         from.any(|from| self.place[*from] >= self.place[block])
     }
 
-    /// Where a block stands in the order: the later, the greater. Zero for one that is not reachable.
+    /// The place of a block in the order, from one on. Zero for a block that is not reachable.
     pub fn place(&self, block: Block) -> u32 {
         self.place[block]
     }
@@ -237,11 +241,11 @@ impl Cfg {
         place.map_or((0, 0), |place| self.spans[place as usize])
     }
 
-    /// Find the order; gives where each block of it leads.
+    /// Computes the order. Returns the targets of each block.
     fn walk(&mut self, func: &Func) -> Targets {
         let mut targets: Targets = vec![[NONE; 2]; func.blocks.len()];
         let mut seen = vec![false; func.blocks.len()];
-        // Each block that is being walked, with how many of its targets are left.
+        // The blocks that are being walked, each with the number of targets left.
         let mut stack: Vec<(u32, u8)> = Vec::new();
         let mut enter = |block: u32, stack: &mut Vec<(u32, u8)>, targets: &mut Targets| {
             if block == NONE || std::mem::replace(&mut seen[block as usize], true) {
@@ -261,7 +265,7 @@ impl Cfg {
         if let Some(entry) = func.order.first().filter(|b| func.blocks.is_valid(**b)) {
             enter(entry.as_u32(), &mut stack, &mut targets);
         }
-        // The last target first, so that the first one comes right behind its block.
+        // The last target first, so that the first one is placed right after its block.
         while let Some((block, left)) = stack.last_mut() {
             match left.checked_sub(1) {
                 Some(n) => {
@@ -282,7 +286,7 @@ impl Cfg {
         targets
     }
 
-    /// Find the predecessors; gives them by their places too.
+    /// Computes the predecessors. Returns their places too.
     fn connect(&mut self, targets: &Targets) -> Vec<u32> {
         let place_of = |place: &SecondaryMap<Block, u32>, to: u32| match to {
             NONE => None,
@@ -319,8 +323,9 @@ impl Cfg {
         rows
     }
 
-    /// The algorithm of Cooper, Harvey and Kennedy: intersect over predecessors until nothing changes. Then each subtree of the dominator
-    /// tree is given a range; a block comes after its dominator in `order`.
+    /// The algorithm of Cooper, Harvey and Kennedy: intersect over predecessors until nothing
+    /// changes. Then each subtree of the dominator tree gets a range; a block comes after its
+    /// dominator in `order`.
     fn dominators(&mut self, rows: &[u32]) {
         let count = self.order.len();
         if count == 0 {

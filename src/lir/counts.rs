@@ -1,9 +1,10 @@
-//! Counts that a loop need not keep.
+//! Removes counters that a loop need not keep.
 //!
-//! Each turn of a loop adds one to a word of memory, which only statistics read: a load, a sum and a store in each turn, and a register
-//! for the address. Where something else is one more, or one less, in each turn, as the number of items that a range has left, that tells how many
-//! turns there were; so what leaves the loop adds them all at once, and the turn adds nothing. (A derived induction variable, whose store
-//! is sunk out of the loop.)
+//! Each iteration of a loop adds one to a word of memory, which only statistics read: a load, a sum
+//! and a store per iteration, and a register for the address. If another value changes by one in
+//! each iteration, such as the number of items that a range has left, then the number of iterations
+//! follows from it. So every path out of the loop adds them all at once, and the iteration adds
+//! nothing. (A derived induction variable, whose store is sunk out of the loop.)
 
 use super::cfg::{Cfg, NaturalLoop, QuietLoops};
 use super::graph::{Block, BlockCall, BlockData, Func, Imm, Insertions, Inst, Term, Value};
@@ -14,8 +15,8 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 
-/// Take the counting of turns in `cell` out of loops, where another value counts them too. Nothing else may read the cell before the
-/// loop is left. Says whether there are blocks more.
+/// Removes the iteration counter in `cell` from loops where another value counts the iterations
+/// too. No other code may read the cell during the loop. Returns true if blocks were added.
 pub(super) fn derive_counts(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops, cell: u64) -> bool {
     let known = Known::of(func);
     let blocks = func.blocks.len();
@@ -31,10 +32,10 @@ pub(super) fn derive_counts(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops, cell
     func.blocks.len() > blocks
 }
 
-/// What is looked up of values.
+/// Facts about values.
 struct Known {
     constants: SecondaryMap<Value, Option<u64>>,
-    /// How often each value is used.
+    /// The number of uses of each value.
     uses: SecondaryMap<Value, u32>,
 }
 
@@ -63,7 +64,8 @@ impl Known {
         self.constants[v] == Some(n)
     }
 
-    /// What adds one to the cell in a block, and serves nothing else: a load, a sum and a store.
+    /// The instructions that add one to the cell in a block and have no other use: a load, a sum
+    /// and a store.
     fn increment(&self, data: &BlockData, load: &Inst, store: &Inst) -> Option<[Inst; 3]> {
         let loaded = *load.results.first()?;
         let sum = data.insts.iter().find(|inst| inst.args.contains(&loaded))?;
@@ -76,8 +78,8 @@ impl Known {
         (is_increment && is_private).then(|| [load.clone(), sum.clone(), store.clone()])
     }
 
-    /// Take away what adds one to the cell where a block begins, as that does which another loop's turn ends with; says whether there is
-    /// any.
+    /// Removes an increment of the cell at the start of a block, as the end of another loop's
+    /// iteration has it. Returns true if there was one.
     fn take_increment(&self, data: &mut BlockData, cell: u64) -> bool {
         let is_constant = |inst: &&Inst| matches!(inst.op, Opcode::Iconst | Opcode::Pconst);
         let mut first = data.insts.iter().filter(|inst| !is_constant(inst));
@@ -97,25 +99,25 @@ impl Known {
     }
 }
 
-/// A value that counts the turns of a loop.
+/// A value that counts the iterations of a loop.
 #[derive(Clone, Copy)]
 struct Counter {
     /// The header's parameter.
     param: Value,
-    /// What it is in the first turn.
+    /// Its value in the first iteration.
     first: Value,
-    /// That, if it is a constant.
+    /// The same, if it is a constant.
     known: Option<i64>,
-    /// Whether it falls, by one in each turn; else it rises.
+    /// True if it falls by one in each iteration; otherwise it rises.
     falls: bool,
 }
 
-/// A loop in which each turn adds one to the cell.
+/// A loop in which each iteration adds one to the cell.
 struct Counted {
     counter: Counter,
-    /// Whether the turn has added its one where a block ends, for the blocks of the loop.
+    /// For each block of the loop: true if the iteration has added its one at the block's end.
     added: BTreeMap<Block, bool>,
-    /// The blocks that add it, and how.
+    /// The blocks that add it, with the instructions.
     adds: BTreeMap<Block, [Inst; 3]>,
 }
 
@@ -152,7 +154,8 @@ impl Counted {
         })
     }
 
-    /// Where a turn has added its one; nothing if that depends on the way, or if a turn adds none or two.
+    /// For each block: true if the iteration has added its one. None if that depends on the path,
+    /// or if an iteration adds none or two.
     fn flow(
         func: &Func,
         cfg: &Cfg,
@@ -163,7 +166,7 @@ impl Counted {
         for &b in &found.blocks {
             let before = match b == found.header {
                 true => false,
-                // What comes before is known, unless there is another loop.
+                // The blocks before are known, unless there is another loop.
                 false => {
                     let mut from = cfg.predecessors(b).iter().map(|p| added.get(p).copied());
                     let first = from.next()??;
@@ -183,7 +186,7 @@ impl Counted {
         Some(added)
     }
 
-    /// Add where the loop is left, and no more in its turns.
+    /// Adds where the loop is left, and no longer in its iterations.
     fn rewrite(
         self,
         func: &mut Func,
@@ -221,7 +224,7 @@ impl Counted {
         }
     }
 
-    /// Add on an edge, by a block of its own, which belongs before `to`.
+    /// Adds on an edge, in a block of its own, which is placed before `to`.
     fn add_on_edge(&self, func: &mut Func, cell: u64, from: Block, to: Block) -> Block {
         let between = func.make_block();
         func.blocks[between].cold = func.blocks[to].cold;
@@ -236,7 +239,7 @@ impl Counted {
         between
     }
 
-    /// What adds the turns to the cell behind a block, and so many more.
+    /// The instructions that add to the cell the iterations after a block and `more`.
     fn add(&self, func: &mut Func, cell: u64, from: Block, more: i64) -> Vec<Inst> {
         let Counter {
             param,
@@ -269,7 +272,7 @@ impl Counted {
         };
         let more = (more != 0).then(|| int(more));
         let mut turns = from;
-        // An exit's shared block may subtract what several exits have less.
+        // An exit's shared block may subtract the difference for each of several exits.
         for (op, other) in [(Opcode::Iadd, more), (Opcode::Isub, less)] {
             if let Some(other) = other {
                 turns = push(op, &[turns, other], Imm::None, Ty::I64);
@@ -293,7 +296,7 @@ impl Counted {
 }
 
 impl Counter {
-    /// A parameter of the header that each turn raises or lowers by one.
+    /// A parameter of the header that each iteration raises or lowers by one.
     fn find(func: &Func, cfg: &Cfg, found: &NaturalLoop, known: &Known) -> Option<Counter> {
         let (mut back, mut outside) = (Vec::new(), Vec::new());
         for &from in cfg.predecessors(found.header) {
@@ -310,7 +313,7 @@ impl Counter {
             .filter(|inst| matches!(inst.op, Opcode::Iadd | Opcode::IaddOvf | Opcode::Isub))
             .map(|inst| (inst.results[0], inst))
             .collect();
-        // Whether a sum is the parameter and one more, or one less.
+        // True if a sum is the parameter plus one, false if minus one.
         let step = |param: Value, next: Value| -> Option<bool> {
             let inst = sums.get(&next)?;
             let &[a, b] = &inst.args[..] else { return None };
@@ -344,15 +347,15 @@ impl Counter {
                 falls,
             })
         });
-        // One from a constant on needs nothing to be kept.
+        // A counter with a constant start needs no register for the start.
         let any = counters.next()?;
         let better = counters.find(|counter| any.known.is_none() && counter.known.is_some());
         Some(better.unwrap_or(any))
     }
 }
 
-/// The parameters of a loop's blocks, but for the header, that are one value whichever way control comes: where several ways round the
-/// loop meet before its test, as what counts the turns does.
+/// The parameters of a loop's blocks, except the header's, that have the same value on every edge:
+/// several paths round the loop may join before its test, and pass the counter.
 fn passed_on(func: &Func, cfg: &Cfg, found: &NaturalLoop) -> FxHashMap<Value, Value> {
     let mut passed = FxHashMap::default();
     for &b in &found.blocks[1..] {

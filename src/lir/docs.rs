@@ -1,4 +1,4 @@
-//! The chapter on LIR says what is so: its table of ops is the table. `BLESS=1` writes it.
+//! Checks that the op table in the chapter on LIR is the table in the code. `BLESS=1` writes it.
 
 use super::ops::{ImmKind, OpEffects, Opcode};
 use crate::ll::Ty;

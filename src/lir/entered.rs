@@ -1,31 +1,34 @@
-//! Loops that are sure to be entered: one around them has asked the same.
+//! Finds loops that are always entered, because a loop around them has made the same test.
 //!
-//! Where a loop counts up from `a`, and a turn of it is made while its variable is below `n`, then `a` is below `n` in each turn; so a
-//! loop in there that begins with `a` and goes on while its variable is below `n` has a first turn.
+//! If a loop counts up from `a`, and runs an iteration while its variable is below `n`, then `a` is
+//! below `n` in each iteration. So an inner loop that also begins with `a` and runs while its
+//! variable is below `n` has a first iteration. For example, the inner loop of `for i in range(n):
+//! for j in range(n): ...`.
 
 use super::cfg::{Cfg, NaturalLoop};
 use super::graph::{Block, BlockCall, Func, Imm, Term, Value};
 use super::ops::{IntCond, Opcode};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
-/// The test of a loop that goes on while a parameter of its header is below a limit.
+/// The test of a loop that continues while a parameter of its header is below a limit.
 struct Test {
-    /// Which parameter.
+    /// The index of the parameter.
     param: usize,
     limit: Value,
-    /// Where the loop goes on.
+    /// The block with which the loop continues.
     turn: Block,
-    /// What the parameter begins with.
+    /// The parameter's first value.
     start: Value,
 }
 
-/// A loop around others, and its test, if that tells something of the blocks that the loop goes on with.
+/// An outer loop and its test, if that holds in the blocks with which the loop continues.
 struct Around<'a> {
     found: &'a NaturalLoop,
     test: Option<Test>,
 }
 
-/// The headers of loops whose first test holds whenever it is made, among all of a function's loops, outer ones first.
+/// The headers of loops whose first test always holds, among all loops of a function, outer ones
+/// first.
 pub(super) fn entered_loops(func: &Func, cfg: &Cfg, loops: &[NaturalLoop]) -> EntitySet<Block> {
     let mut entered = EntitySet::new();
     let numbers = Numbers::of(func);
@@ -54,7 +57,7 @@ pub(super) fn entered_loops(func: &Func, cfg: &Cfg, loops: &[NaturalLoop]) -> En
     entered
 }
 
-/// What values are.
+/// Definitions of values.
 struct Numbers {
     constants: SecondaryMap<Value, Option<i64>>,
     /// Sums of two values.
@@ -105,7 +108,8 @@ impl Numbers {
         })
     }
 
-    /// Whether the parameter is one more in each turn, and turns begin nowhere else: being below the limit, it does not wrap around.
+    /// Returns true if the parameter rises by one in each iteration, and all iterations begin at
+    /// the header: since it is below the limit, it does not wrap around.
     fn counts_up(&self, func: &Func, cfg: &Cfg, found: &NaturalLoop, test: &Test) -> bool {
         let variable = func.blocks[found.header].params[test.param];
         let is_next = |v: Value| match self.sums[v] {
@@ -118,7 +122,8 @@ impl Numbers {
     }
 }
 
-/// What edges to a loop's header pass for a parameter: those from within the loop, or those from outside.
+/// The values that edges to a loop's header pass for a parameter: those from within the loop, or
+/// those from outside.
 fn arguments<'a>(
     func: &'a Func,
     cfg: &'a Cfg,
@@ -138,8 +143,8 @@ mod tests {
     use super::super::{parse, random};
     use super::*;
 
-    /// The headers of entered loops, in a function whose outer loop begins at `start`, adds `step` and ends at `limit`, with an inner
-    /// one from v0 to v1.
+    /// The headers of entered loops, in a function whose outer loop begins at `start`, adds `step`
+    /// and ends at `limit`, with an inner one from v0 to v1.
     fn entered(start: &str, step: i64, limit: &str, cond: &str) -> Vec<String> {
         let text = format!(
             "function \"test\"(i64, i64, i64) {{\nblock0(v0: i64, v1: i64, v2: i64):\n  jump block1({start})\n\

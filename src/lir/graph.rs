@@ -1,4 +1,4 @@
-//! LIR functions: values, blocks, instructions, terminators, and the builder that makes them.
+//! LIR functions: values, blocks, instructions, terminators, and the builder that creates them.
 
 use super::ops::{FloatCond, IntCond, OpEffects, Opcode};
 use crate::exits::ExitId;
@@ -35,7 +35,7 @@ entity_impl!(SigId, "sig");
 pub struct RoutineId(u32);
 entity_impl!(RoutineId, "routine");
 
-/// Parameter and result types of something that can be called.
+/// Parameter and result types of a callable.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Signature {
     /// Parameters.
@@ -54,7 +54,7 @@ impl Signature {
     }
 }
 
-/// What a helper of the host is: its name, address, signature and effects.
+/// A helper of the host: its name, address, signature and effects.
 #[derive(Clone, Debug)]
 pub struct Helper {
     /// The name, unique in the host.
@@ -63,40 +63,45 @@ pub struct Helper {
     pub address: usize,
     /// Its signature (C calling convention).
     pub signature: Signature,
-    /// What it may do, if the host says so.
+    /// Its effects, if the host declares them.
     pub effects: Option<Effects>,
 }
 
 impl Helper {
-    /// Whether a collector may run before it returns: unless the host says that it neither releases nor runs host code.
+    /// Returns true if a collector may run before it returns: unless the host says that it neither
+    /// releases nor runs host code.
     pub fn may_collect(&self) -> bool {
         self.effects
             .is_none_or(|effects| effects.releases || effects.runs_host_code)
     }
 
-    /// Whether there can be a way of calling it that keeps all registers: if its result, if any, is a word.
+    /// Returns true if it can be called through a guard that keeps all registers: its result, if
+    /// any, is a word.
     pub fn can_be_guarded(&self) -> bool {
         matches!(self.signature.results[..], [] | [Ty::I64 | Ty::Ptr])
     }
 }
 
-/// A function of machine code made beforehand that a function calls: an intrinsic that is not copied, say.
+/// Machine code compiled earlier that a function calls, for example an intrinsic that is not
+/// inlined.
 #[derive(Clone, Debug)]
 pub struct RoutineRef {
-    /// The name, for text: the address is another in each process.
+    /// The name, for text: the address differs between processes.
     pub name: String,
-    /// Its address in this process; 0 in a function that was read from text, which can't be compiled.
+    /// Its address in this process; 0 in a function that was read from text, which can't be
+    /// compiled.
     pub address: u64,
     /// Its signature (C calling convention, unless it keeps most registers).
     pub signature: Signature,
-    /// Whether it keeps more registers of its caller than the C convention asks for. No part of the text: a function that was read from
-    /// that calls nothing.
+    /// True if it keeps more registers of its caller than the C convention requires. Not part of
+    /// the text: code is not generated for a function that was read from text.
     pub keeps_most: bool,
-    /// Whether it may run code of the program. No part of the text either: one that was read from that may.
+    /// True if it may run user code. Not part of the text either: a routine that was read from text
+    /// may.
     pub runs_host_code: bool,
 }
 
-/// The same routine, wherever it is.
+/// The same routine, at any address.
 impl PartialEq for RoutineRef {
     fn eq(&self, other: &RoutineRef) -> bool {
         self.name == other.name && self.signature == other.signature
@@ -120,7 +125,7 @@ pub enum Imm {
     FloatCond(FloatCond),
     /// A memory access.
     Mem {
-        /// What is read or written.
+        /// The width.
         width: Width,
         /// Bytes added to the address.
         offset: i32,
@@ -133,7 +138,7 @@ pub enum Imm {
     Routine(RoutineId),
 }
 
-/// The results of an instruction: mostly one.
+/// The results of an instruction: usually one.
 pub type Results = SmallVec<[Value; 2]>;
 
 /// An instruction.
@@ -165,7 +170,7 @@ impl BlockCall {
     }
 }
 
-/// How a block ends.
+/// The end of a block.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Term {
     /// Unconditional jump.
@@ -174,23 +179,24 @@ pub enum Term {
     Br {
         /// The condition, a `bool`.
         cond: Value,
-        /// Where to go if it holds.
+        /// The target if it is true.
         then: BlockCall,
-        /// Where to go if not.
+        /// The target if it is false.
         els: BlockCall,
-        /// Whether it asks if host code is wanted between instructions (signal handlers, other threads): `then` is where none is.
+        /// True if it tests for pending work between instructions (signal handlers, other threads);
+        /// `then` is the target if there is none.
         quiet: bool,
     },
     /// Return from the function.
     Return(Vec<Value>),
-    /// In an intrinsic: the operation does not apply; the inliner binds this to the caller's exit.
+    /// In an intrinsic: the operation does not apply. The inliner binds this to the caller's exit.
     Fail,
-    /// Leave by an exit record: the values are stored to the exit buffer, the host's exit hook is called with the unit,
-    /// the exit's number and the buffer, and the function returns what the hook returns.
+    /// A side exit: the values are stored to the exit buffer, the host's exit hook is called with
+    /// the unit, the exit's number and the buffer, and the function returns the hook's result.
     Exit {
         /// The record.
         exit: ExitId,
-        /// The values it names.
+        /// The values that it lists.
         args: Vec<Value>,
     },
     /// Control never comes here (after a helper that does not return).
@@ -198,7 +204,7 @@ pub enum Term {
 }
 
 impl Term {
-    /// The blocks that may come next, with the values they are given.
+    /// The successor blocks, with the values that they receive.
     pub fn targets(&self) -> impl Iterator<Item = &BlockCall> {
         let (first, second) = match self {
             Term::Jump(call) => (Some(call), None),
@@ -208,7 +214,7 @@ impl Term {
         first.into_iter().chain(second)
     }
 
-    /// [`Term::targets`], to change them.
+    /// [`Term::targets`], mutable.
     pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut BlockCall> {
         let (first, second) = match self {
             Term::Jump(call) => (Some(call), None),
@@ -218,13 +224,13 @@ impl Term {
         first.into_iter().chain(second)
     }
 
-    /// Whether it uses a value, for itself or for the blocks that come next.
+    /// Returns true if it uses a value, for itself or for successor blocks.
     pub fn uses(&self, value: Value) -> bool {
         let mut given = self.targets().flat_map(|call| &call.args);
         self.args().contains(&value) || given.any(|v| *v == value)
     }
 
-    /// The values it uses itself, without those for the blocks that come next.
+    /// The values that it uses itself, without those for successor blocks.
     pub fn args(&self) -> &[Value] {
         match self {
             Term::Br { cond, .. } => slice::from_ref(cond),
@@ -251,17 +257,18 @@ pub struct BlockData {
     pub insts: Vec<Inst>,
     /// The terminator; `None` only while the block is being built.
     pub term: Option<Term>,
-    /// Only exits and slow paths come here.
+    /// True if only exits and slow paths come here.
     pub cold: bool,
 }
 
 impl BlockData {
-    /// The blocks that may come next, with the values they are given; none while the block is being built.
+    /// The successor blocks, with the values that they receive. None while the block is being
+    /// built.
     pub fn targets(&self) -> impl Iterator<Item = &BlockCall> {
         self.term.iter().flat_map(Term::targets)
     }
 
-    /// The values it uses, with those for the blocks that come next.
+    /// The values that it uses, with those for successor blocks.
     pub fn uses(&self) -> impl Iterator<Item = Value> {
         let insts = self.insts.iter().flat_map(|inst| &inst.args);
         let ends = self.term.iter().flat_map(Term::args);
@@ -269,7 +276,7 @@ impl BlockData {
         insts.chain(ends).chain(given).copied()
     }
 
-    /// Change each of [`BlockData::uses`].
+    /// Changes each of [`BlockData::uses`].
     pub fn map_uses(&mut self, mut change: impl FnMut(&mut Value)) {
         for inst in &mut self.insts {
             inst.args.iter_mut().for_each(&mut change);
@@ -282,18 +289,18 @@ impl BlockData {
         }
     }
 
-    /// Use the values that stand in for others.
+    /// Replaces uses of renamed values.
     pub(super) fn rename(&mut self, others: &Renaming) {
         self.map_uses(|v| *v = others.get(*v));
     }
 
-    /// Whether it has calls.
+    /// Returns true if it has calls.
     pub fn has_calls(&self) -> bool {
         self.insts.iter().any(|inst| inst.op.is_call())
     }
 }
 
-/// Values that stand in for others where [`BlockData::rename`] comes by.
+/// A renaming of values, which [`BlockData::rename`] applies.
 #[derive(Debug, Default)]
 pub(super) struct Renaming {
     others: SecondaryMap<Value, PackedOption<Value>>,
@@ -301,7 +308,7 @@ pub(super) struct Renaming {
 }
 
 impl Renaming {
-    /// Let `other` stand in for `v`.
+    /// Renames `v` to `other`.
     pub(super) fn insert(&mut self, v: Value, other: Value) {
         if self.others[v].is_none() {
             self.renamed.push(v);
@@ -309,17 +316,17 @@ impl Renaming {
         self.others[v] = other.into();
     }
 
-    /// What stands in for a value, or the value.
+    /// The new name of a value, or the value itself.
     pub(super) fn get(&self, v: Value) -> Value {
         self.others[v].expand().unwrap_or(v)
     }
 
-    /// Whether nothing stands in for anything.
+    /// Returns true if no value is renamed.
     pub(super) fn is_empty(&self) -> bool {
         self.renamed.is_empty()
     }
 
-    /// Let nothing stand in for anything any more. Takes time for what did alone.
+    /// Removes all renamings. Takes time for the renamed values only.
     pub(super) fn clear(&mut self) {
         for v in self.renamed.drain(..) {
             self.others[v] = None.into();
@@ -327,27 +334,28 @@ impl Renaming {
     }
 }
 
-/// Blocks that come into the layout together: each insertion by itself would walk the layout.
+/// Blocks that are inserted into the layout together: a single insertion would walk the whole
+/// layout.
 #[derive(Debug, Default)]
 pub(super) struct Insertions {
-    /// Which block a new one comes right before, in the order in which they were inserted.
+    /// New blocks that are placed right before a block, in the order of insertion.
     before: Vec<(Block, Block)>,
-    /// Which block a new one comes right behind, in that order.
+    /// New blocks that are placed right after a block, in the order of insertion.
     behind: Vec<(Block, Block)>,
 }
 
 impl Insertions {
-    /// Put `new` right before a block of the layout, and behind what else comes there.
+    /// Inserts `new` right before a block of the layout, after earlier insertions there.
     pub(super) fn before(&mut self, at: Block, new: Block) {
         self.before.push((at, new));
     }
 
-    /// Put `new` right behind a block of the layout, and behind what else comes there.
+    /// Inserts `new` right after a block of the layout, after earlier insertions there.
     pub(super) fn behind(&mut self, at: Block, new: Block) {
         self.behind.push((at, new));
     }
 
-    /// Change the layout.
+    /// Changes the layout.
     pub(super) fn apply(mut self, func: &mut Func) {
         if self.before.is_empty() && self.behind.is_empty() {
             return;
@@ -356,7 +364,7 @@ impl Insertions {
         for (i, b) in func.order.iter().enumerate() {
             place[*b] = i;
         }
-        // Stable: what comes to one place stays in order.
+        // The sort is stable: insertions at one place stay in order.
         self.before.sort_by_key(|(at, _)| place[*at]);
         self.behind.sort_by_key(|(at, _)| place[*at]);
         let count = func.order.len() + self.before.len() + self.behind.len();
@@ -376,7 +384,8 @@ impl Insertions {
     }
 }
 
-/// A LIR function: the only input of code generation, and what a host writes its intrinsics as.
+/// A LIR function: the only input of code generation, and the form in which a host writes its
+/// intrinsics.
 #[derive(Clone, Debug)]
 pub struct Func {
     /// The name, for symbols and text.
@@ -399,25 +408,28 @@ pub struct Func {
     pub refs: Refs,
 }
 
-/// What holds references to objects that a collector traces, and perhaps moves: it must know of them wherever it may
-/// run. Empty for a host that counts references.
+/// The values and slots that hold references to objects that a collector traces, and perhaps moves:
+/// it must know them whenever it may run. Empty for a host that counts references.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Refs {
-    /// Values. One that is used after a call that may collect is in memory during the call, and read again afterwards.
+    /// Values. One that is used after a call that may collect is in memory during the call, and
+    /// read again afterwards.
     pub values: EntitySet<Value>,
-    /// Stack slots, by number, whose words all hold references in each call that is given the slot's address.
+    /// Stack slots, by number, whose words all hold references in each call that receives the
+    /// slot's address.
     pub slots: BTreeSet<u32>,
 }
 
 impl Refs {
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty() && self.slots.is_empty()
     }
 }
 
 impl Func {
-    /// What an instruction may do besides giving results: what its op's row says, and of a call what its helper's or its routine does.
+    /// The effects of an instruction besides its results: those in its op's row or, for a call,
+    /// those of the helper or routine.
     pub fn effects(&self, inst: &Inst, helpers: &PrimaryMap<HelperId, Helper>) -> OpEffects {
         match inst.imm {
             Imm::Helper(id) => {
@@ -432,7 +444,7 @@ impl Func {
         }
     }
 
-    /// The number of a routine, which is listed if it is not yet.
+    /// The number of a routine, which is added if it is new.
     pub(super) fn routine(&mut self, routine: RoutineRef) -> RoutineId {
         let known = self.routines.iter().find(|(_, known)| **known == routine);
         match known {
@@ -441,7 +453,7 @@ impl Func {
         }
     }
 
-    /// The number of a signature for `call_indirect`, which is listed if it is not yet.
+    /// The number of a signature for `call_indirect`, which is added if it is new.
     pub(super) fn sig(&mut self, sig: Signature) -> SigId {
         let known = self.sigs.iter().find(|(_, known)| **known == sig);
         match known {
@@ -450,7 +462,7 @@ impl Func {
         }
     }
 
-    /// An empty function with its entry block made.
+    /// An empty function with an entry block.
     pub fn new(name: impl Into<String>, signature: Signature) -> Func {
         let mut func = Func {
             name: name.into(),
@@ -491,7 +503,7 @@ impl Func {
         })
     }
 
-    /// A new value that is to hold what another one does.
+    /// A new value with the type of another one; it is a reference if that one is.
     pub(super) fn twin(&mut self, value: Value) -> Value {
         let twin = self.values.push(self.values[value]);
         if self.refs.values.contains(value) {
@@ -510,27 +522,28 @@ impl Func {
 
 /// Builds a function block by block.
 ///
-/// `switch_to` puts a block into the layout and makes it current; every block must be given a terminator once.
+/// `switch_to` puts a block into the layout and makes it current; every block must get one
+/// terminator.
 pub struct Builder<'a> {
     /// The function under construction.
     pub func: &'a mut Func,
     current: Block,
     /// The blocks that are in the layout.
     placed: EntitySet<Block>,
-    /// If instructions of constants are to be folded: what has been found of values.
+    /// The facts about values, if operations on constants are folded.
     folding: Option<Folding>,
 }
 
-/// What a builder that folds knows of values.
+/// The facts about values of a builder that folds.
 #[derive(Default)]
 struct Folding {
     constants: SecondaryMap<Value, Option<i64>>,
-    /// Of an address: which other one it is, plus how many bytes.
+    /// For an address: the address and the offset from which it was computed.
     addresses: SecondaryMap<Value, Option<(Value, i32)>>,
 }
 
 impl Folding {
-    /// What an instruction of constants is, and where else an address is found.
+    /// Folds an instruction on constants, and records the base of an address.
     fn fold(&mut self, inst: &mut Inst) {
         let constant = |i: usize| self.constants[inst.args[i]];
         let both = |op: fn(i64, i64) -> i64| Some(op(constant(0)?, constant(1)?));
@@ -578,7 +591,7 @@ impl Folding {
 }
 
 impl<'a> Builder<'a> {
-    /// A builder that stands in the entry block.
+    /// A builder whose current block is the entry.
     pub fn new(func: &'a mut Func) -> Builder<'a> {
         let current = func.entry();
         let mut placed = EntitySet::new();
@@ -591,7 +604,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// One that folds what it is given of constants, as copies of general code are where they know more.
+    /// A builder that folds operations on constants, for copies of general code.
     pub(crate) fn folding(func: &'a mut Func) -> Builder<'a> {
         Builder {
             folding: Some(Folding::default()),
@@ -599,12 +612,12 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The block that instructions go to.
+    /// The current block.
     pub fn current(&self) -> Block {
         self.current
     }
 
-    /// Whether the current block still lacks its terminator.
+    /// Returns true if the current block still lacks its terminator.
     pub fn is_open(&self) -> bool {
         self.func.blocks[self.current].term.is_none()
     }
@@ -626,7 +639,7 @@ impl<'a> Builder<'a> {
         self.func.add_param(block, ty)
     }
 
-    /// Go on in `block`, appending it to the layout if it is not there.
+    /// Makes `block` current, and appends it to the layout if it is not there.
     pub fn switch_to(&mut self, block: Block) {
         if self.placed.insert(block) {
             self.func.order.push(block);
@@ -634,7 +647,7 @@ impl<'a> Builder<'a> {
         self.current = block;
     }
 
-    /// Append an instruction with results of the given types.
+    /// Appends an instruction with results of the given types.
     pub fn push(&mut self, op: Opcode, args: &[Value], imm: Imm, results: &[Ty]) -> Results {
         let results = results.iter().map(|&ty| self.func.values.push(ty));
         let results: Results = results.collect();
@@ -647,7 +660,7 @@ impl<'a> Builder<'a> {
         results
     }
 
-    /// Append an instruction whose results exist.
+    /// Appends an instruction whose results exist.
     pub(super) fn push_inst(&mut self, mut inst: Inst) {
         debug_assert!(self.is_open(), "{} is already terminated", self.current);
         if let Some(folding) = &mut self.folding {
@@ -656,13 +669,13 @@ impl<'a> Builder<'a> {
         self.func.blocks[self.current].insts.push(inst);
     }
 
-    /// Append an op whose row gives one result type.
+    /// Appends an op with one result, whose type is in its row.
     pub fn op(&mut self, op: Opcode, args: &[Value]) -> Value {
         let results = op.info().results.expect("an op with fixed results");
         self.push(op, args, Imm::None, results)[0]
     }
 
-    /// Append an op with two results (value, overflowed).
+    /// Appends an op with two results (value, overflowed).
     pub fn op2(&mut self, op: Opcode, a: Value, b: Value) -> (Value, Value) {
         let r = self.push(op, &[a, b], Imm::None, &[Ty::I64, Ty::Bool]);
         (r[0], r[1])
@@ -683,36 +696,36 @@ impl<'a> Builder<'a> {
         self.push(Opcode::Fconst, &[], Imm::Float(v.to_bits()), &[Ty::F64])[0]
     }
 
-    /// An address constant: the only form in which an address may be in a function. Code is kept from one process to the next with numbers
-    /// in place of these.
+    /// An address constant: the only form in which an address may be in a function. A cache of code
+    /// between processes replaces these by numbers.
     pub fn pconst(&mut self, address: u64) -> Value {
         self.push(Opcode::Pconst, &[], Imm::Addr(address), &[Ty::Ptr])[0]
     }
 
-    /// An address as an integer: no integer constant, since it is another one in each process.
+    /// An address as an integer. It is not an integer constant, since it differs between processes.
     pub fn address(&mut self, address: u64) -> Value {
         let p = self.pconst(address);
         self.op(Opcode::P2i, &[p])
     }
 
-    /// Compare integers or addresses.
+    /// Compares integers or addresses.
     pub fn icmp(&mut self, cond: IntCond, a: Value, b: Value) -> Value {
         self.push(Opcode::Icmp, &[a, b], Imm::IntCond(cond), &[Ty::Bool])[0]
     }
 
-    /// Compare an integer with a constant.
+    /// Compares an integer with a constant.
     pub fn icmp_imm(&mut self, cond: IntCond, a: Value, b: i64) -> Value {
         let b = self.iconst(b);
         self.icmp(cond, a, b)
     }
 
-    /// Whether an address is null.
+    /// True if an address is null.
     pub fn is_null(&mut self, p: Value) -> Value {
         let zero = self.pconst(0);
         self.icmp(IntCond::Eq, p, zero)
     }
 
-    /// Compare doubles.
+    /// Compares doubles.
     pub fn fcmp(&mut self, cond: FloatCond, a: Value, b: Value) -> Value {
         self.push(Opcode::Fcmp, &[a, b], Imm::FloatCond(cond), &[Ty::Bool])[0]
     }
@@ -723,7 +736,7 @@ impl<'a> Builder<'a> {
         self.push(Opcode::Select, &[cond, a, b], Imm::None, &[ty])[0]
     }
 
-    /// Load from `ptr + offset`.
+    /// Loads from `ptr + offset`.
     pub fn load(&mut self, width: Width, ptr: Value, offset: i32) -> Value {
         self.push(
             Opcode::Load,
@@ -733,7 +746,7 @@ impl<'a> Builder<'a> {
         )[0]
     }
 
-    /// Store to `ptr + offset`.
+    /// Stores to `ptr + offset`.
     pub fn store(&mut self, width: Width, ptr: Value, offset: i32, value: Value) {
         self.push(
             Opcode::Store,
@@ -743,12 +756,12 @@ impl<'a> Builder<'a> {
         );
     }
 
-    /// Load a field.
+    /// Loads a field.
     pub fn load_field(&mut self, ptr: Value, field: Field) -> Value {
         self.load(field.width, ptr, field.offset)
     }
 
-    /// Store a field.
+    /// Stores a field.
     pub fn store_field(&mut self, ptr: Value, field: Field, value: Value) {
         self.store(field.width, ptr, field.offset, value);
     }
@@ -759,7 +772,7 @@ impl<'a> Builder<'a> {
         self.op(Opcode::Padd, &[ptr, n])
     }
 
-    /// Add `n` to the integer at an address; gives the new one.
+    /// Adds `n` to the integer at an address. Returns the new one.
     pub fn add_at(&mut self, width: Width, base: Value, offset: i32, n: i64) -> Value {
         let old = self.load(width, base, offset);
         let n = self.iconst(n);
@@ -774,12 +787,12 @@ impl<'a> Builder<'a> {
         self.func.slots.len() as i64 - 1
     }
 
-    /// Say that a value holds a reference ([`Refs`]).
+    /// Marks a value as a reference ([`Refs`]).
     pub fn mark_ref(&mut self, value: Value) {
         self.func.refs.values.insert(value);
     }
 
-    /// Say that all words of a stack slot hold references in calls that are given its address ([`Refs`]).
+    /// Marks all words of a stack slot as references in calls that receive its address ([`Refs`]).
     pub fn mark_ref_slot(&mut self, slot: i64) {
         self.func.refs.slots.insert(slot as u32);
     }
@@ -789,12 +802,12 @@ impl<'a> Builder<'a> {
         self.push(Opcode::StackAddr, &[], Imm::Int(slot), &[Ty::Ptr])[0]
     }
 
-    /// Call a helper; `results` are its signature's.
+    /// Calls a helper; `results` are its signature's.
     pub fn call(&mut self, helper: HelperId, args: &[Value], results: &[Ty]) -> Results {
         self.push(Opcode::Call, args, Imm::Helper(helper), results)
     }
 
-    /// Call through an address.
+    /// Calls through an address.
     pub fn call_indirect(&mut self, sig: Signature, callee: Value, args: &[Value]) -> Results {
         let results = sig.results.clone();
         let sig = self.func.sig(sig);
@@ -803,18 +816,18 @@ impl<'a> Builder<'a> {
         self.push(Opcode::CallIndirect, &all, Imm::Sig(sig), &results)
     }
 
-    /// The number of a routine, which is listed if it is not yet.
+    /// The number of a routine, which is added if it is new.
     pub fn routine(&mut self, routine: RoutineRef) -> RoutineId {
         self.func.routine(routine)
     }
 
-    /// Call a routine.
+    /// Calls a routine.
     pub fn call_routine(&mut self, routine: RoutineId, args: &[Value]) -> Results {
         let results = self.func.routines[routine].signature.results.clone();
         self.push(Opcode::CallRoutine, args, Imm::Routine(routine), &results)
     }
 
-    /// End the current block.
+    /// Ends the current block.
     pub fn terminate(&mut self, term: Term) {
         let block = &mut self.func.blocks[self.current];
         debug_assert!(
@@ -825,12 +838,12 @@ impl<'a> Builder<'a> {
         block.term = Some(term);
     }
 
-    /// Jump.
+    /// Jumps.
     pub fn jump(&mut self, block: Block, args: &[Value]) {
         self.terminate(Term::Jump(BlockCall::new(block, args.to_vec())));
     }
 
-    /// Branch.
+    /// Branches.
     pub fn br(
         &mut self,
         cond: Value,
@@ -847,7 +860,7 @@ impl<'a> Builder<'a> {
         });
     }
 
-    /// Branch on whether nothing is pending; to `then` if so.
+    /// Branches to `then` if nothing is pending.
     pub fn br_quiet(&mut self, cond: Value, then: Block, els: Block) {
         self.terminate(Term::Br {
             cond,
@@ -857,14 +870,15 @@ impl<'a> Builder<'a> {
         });
     }
 
-    /// Go on in a new block if `cond` holds; else to `els` (a cold block without parameters).
+    /// Continues in a new block if `cond` is true, otherwise at `els` (a cold block without
+    /// parameters).
     pub fn guard(&mut self, cond: Value, els: Block) {
         let next = self.block();
         self.br(cond, next, &[], els, &[]);
         self.switch_to(next);
     }
 
-    /// Return.
+    /// Returns.
     pub fn ret(&mut self, values: &[Value]) {
         self.terminate(Term::Return(values.to_vec()));
     }

@@ -1,4 +1,4 @@
-//! Copying a LIR function into another: how a host's intrinsics become part of compiled code.
+//! Copies a LIR function into another: inlining of a host's intrinsics into compiled code.
 
 use super::Imm;
 use super::graph::{Block, BlockCall, Builder, Func, Inst, Results, Term, Value};
@@ -7,25 +7,27 @@ use crate::exits::ExitId;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
-/// How a copied function ends, in terms of what it was copied into.
+/// An end of a copied function, with the values of the function into which it was copied.
 #[derive(Debug)]
 pub enum End {
     /// It returns these.
     Return(Vec<Value>),
     /// It fails.
     Fail,
-    /// It leaves by this exit with these values.
+    /// It exits by this record with these values.
     Exit(ExitId, Vec<Value>),
 }
 
 impl Builder<'_> {
-    /// Copy `callee`'s body here with `args` for its parameters and go on after its return.
+    /// Copies the body of `callee` here, with `args` for its parameters, and continues after its
+    /// return.
     ///
-    /// A [`Term::Fail`] in the callee jumps to `on_fail`, which takes no parameters. Gives the returned values.
+    /// A [`Term::Fail`] in the callee jumps to `on_fail`, which takes no parameters. Returns the
+    /// results.
     ///
     /// # Panics
-    /// If the argument count differs, or the callee can fail and `on_fail` is `None`: the caller's op table promised
-    /// an exit.
+    /// If the argument count differs, or the callee can fail and `on_fail` is `None`: the caller's
+    /// op table promised an exit.
     pub fn inline(&mut self, callee: &Func, args: &[Value], on_fail: Option<Block>) -> Results {
         let slot_base = self.func.slots.len() as i64;
         self.func.slots.extend_from_slice(&callee.slots);
@@ -66,9 +68,10 @@ impl Builder<'_> {
         results
     }
 
-    /// Copy `callee`'s body here with `args` for its parameters; its stack slots are this function's from number
-    /// `slot_base` on, which the caller sees to. What stands where the callee ends is asked of `end`, with the builder
-    /// at that place. The builder then stands in a block that is terminated.
+    /// Copies the body of `callee` here, with `args` for its parameters. Its stack slots become
+    /// this function's from number `slot_base` on, which the caller must reserve. At each end of
+    /// the callee, `end` emits the continuation, with the builder at that place. Afterwards, the
+    /// builder's current block is terminated.
     ///
     /// # Panics
     /// If the argument count differs.
@@ -126,7 +129,7 @@ impl Builder<'_> {
         self.copy_refs(callee, &values);
     }
 
-    /// What held a reference there holds one here.
+    /// Marks the copies of references as references.
     fn copy_refs(&mut self, callee: &Func, values: &Copied) {
         let refs = callee.refs.values.iter();
         let refs = refs.filter_map(|value| values.0[value].expand());
@@ -162,7 +165,7 @@ impl Builder<'_> {
     }
 }
 
-/// What stands for a function's parameters.
+/// The values of a function's parameters.
 fn arguments(callee: &Func, args: &[Value]) -> Copied {
     let (params, name) = (callee.params(), &callee.name);
     assert_eq!(params.len(), args.len(), "arguments of {name}");
@@ -173,7 +176,7 @@ fn arguments(callee: &Func, args: &[Value]) -> Copied {
     values
 }
 
-/// What each value of the callee is in the function that it is copied into.
+/// The copy of each value of the callee.
 struct Copied(SecondaryMap<Value, PackedOption<Value>>);
 
 impl Copied {

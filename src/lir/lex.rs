@@ -24,19 +24,19 @@ impl Pos {
 pub(super) enum Token<'a> {
     /// Letters, digits, `_` and `.`, not beginning with a digit.
     Word(&'a str),
-    /// What begins with a digit, or with a sign and no space after it; also `-inf`.
+    /// A token that begins with a digit, or with a sign and no space after it; also `-inf`.
     Number(&'a str),
     /// A quoted text, without its quotes and escapes.
     Text(String),
     Punct(char),
     Arrow,
-    /// One or more ends of line.
+    /// One or more line ends.
     Newline,
     End,
 }
 
 impl Token<'_> {
-    /// For messages.
+    /// The token as text, for messages.
     pub(super) fn describe(&self) -> String {
         match self {
             Token::Word(s) | Token::Number(s) => format!("`{s}`"),
@@ -95,7 +95,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Go on by `bytes`, which hold no end of line except as the last one.
+    /// Takes `bytes`, which contain no line end except as the last one.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(bytes);
         self.rest = rest;
@@ -140,7 +140,7 @@ impl<'a> Lexer<'a> {
         })
     }
 
-    /// The longest piece from `skip` on in which `goes_on(before, c)` holds for each character.
+    /// The longest piece from `skip` on in which `goes_on(before, c)` is true for each character.
     fn run(&mut self, skip: usize, goes_on: impl Fn(&str, char) -> bool) -> &'a str {
         let rest = self.rest;
         let end = rest[skip..]

@@ -1,11 +1,12 @@
-//! Which values are needed after a call during which a collector may run.
+//! The values that are needed after a call during which a collector may run.
 
 use super::graph::{Block, Func, Helper, HelperId, Imm, Term, Value};
 use super::ops::Opcode;
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
 
 impl Func {
-    /// The values that are used after a call that [may collect](Helper::may_collect) and were there before it.
+    /// The values that are defined before a call that [may collect](Helper::may_collect) and used
+    /// after it.
     pub fn held_across_collections(
         &self,
         helpers: &PrimaryMap<HelperId, Helper>,
@@ -13,7 +14,7 @@ impl Func {
         let mut live_in: SecondaryMap<Block, EntitySet<Value>> = SecondaryMap::new();
         let mut held = EntitySet::new();
         let mut changed = true;
-        // Sets only grow, so in the end `held` has what the last round finds, and nothing else.
+        // Sets only grow, so `held` is complete after the last round.
         while changed {
             changed = false;
             for &block in self.order.iter().rev() {
@@ -27,7 +28,7 @@ impl Func {
         held
     }
 
-    /// What is live at the start of a block; `held` gets what lives across its calls.
+    /// The live values at the start of a block; `held` receives those that live across its calls.
     fn live_into(
         &self,
         block: Block,
@@ -61,9 +62,10 @@ impl Func {
         live
     }
 
-    /// The first value of an intrinsic that a collector would have to know of and does not: an address, made here and
-    /// needed after a call that may collect, that is no constant and [listed](super::Refs) as no reference, or that is
-    /// computed from another one (a part of an object can't be listed). Parameters are the caller's to care for.
+    /// The first value of an intrinsic that a collector should know but does not: an address,
+    /// computed here and needed after a call that may collect, that is no constant and not
+    /// [listed](super::Refs) as a reference, or that is computed from another one (a part of an
+    /// object can't be listed). Parameters are the caller's responsibility.
     pub fn first_unlisted(&self, helpers: &PrimaryMap<HelperId, Helper>) -> Option<Value> {
         let held = self.held_across_collections(helpers);
         let insts = self

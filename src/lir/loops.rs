@@ -1,5 +1,5 @@
-//! The work on loops, in the order in which one piece finds what the others leave; control flow is looked at once for all that leave it
-//! as it is.
+//! The loop passes, in the order in which each finds the results of the others. The control-flow
+//! graph is computed once for all passes that do not change it.
 
 use super::borders::separate_loops;
 use super::cells::carry_cell;
@@ -12,8 +12,9 @@ use super::sink::{sink_across_loops, sink_sums};
 use super::tidy::merge_blocks;
 use cranelift_entity::PrimaryMap;
 
-/// Let loops test at the bottom, ask for pending work no more often than they need to, count their turns where they are left (turns are
-/// counted at the address `counter`), hold the word at `pending` in a register, and have registers of their own.
+/// Makes loops test at the bottom, removes redundant tests for pending work, counts iterations
+/// where loops are left (the counter is at the address `counter`), keeps the word at `pending` in a
+/// register, and gives loops their own live ranges.
 pub fn tend_loops(
     func: &mut Func,
     helpers: &PrimaryMap<HelperId, Helper>,
@@ -24,12 +25,13 @@ pub fn tend_loops(
     if !cfg.has_loops() {
         return;
     }
-    // The second needs loops that test at the bottom: there it sees whether one that is left has had a turn.
+    // The second pass needs loops that test at the bottom: then it sees that a loop that is left
+    // has had an iteration.
     if rotate_loops(func, &mut cfg) | ask_once(func, &cfg, helpers) {
         merge_blocks(func);
         cfg = Cfg::new(func);
     }
-    // What follows puts blocks before and behind these, and leaves it at the blocks that are in them.
+    // The following passes insert blocks before and after these loops, but none into them.
     let quiet = QuietLoops::of(func, &cfg);
     if !quiet.loops.is_empty() {
         if derive_counts(func, &cfg, &quiet, counter) {
@@ -42,6 +44,6 @@ pub fn tend_loops(
         sink_sums(func, &cfg, &quiet);
         sink_across_loops(func, &cfg, &quiet);
     }
-    // What was put between blocks stands in blocks of its own.
+    // Inserted code is in blocks of its own.
     merge_blocks(func);
 }

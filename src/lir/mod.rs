@@ -1,14 +1,17 @@
 //! LIR: low-level ops over low-level types, the only input of code generation.
 //!
 //! # Terms
-//! A **function** is blocks with parameters; a **value** has one [`Ty`](crate::ll::Ty) and one definition that
-//! dominates its uses; an **intrinsic** is a function the host wrote, copied into compiled code by the inliner; an
-//! **exit** leaves the function by a record of `exits`.
+//! A **function** is a list of blocks with parameters. A **value** has one [`Ty`](crate::ll::Ty)
+//! and one definition that dominates its uses. An **intrinsic** is a function that the host wrote,
+//! which the inliner copies into compiled code. An **exit** leaves the function by a record of
+//! `exits`.
 //!
 //! # Invariants
-//! - Every block in `order` has a terminator; the entry has the signature's parameters and no predecessors.
-//! - `Fail` stands only in intrinsics, `Exit` only in units.
-//! - LIR knows no object model: reference counts, tags and layouts are loads, stores and helper calls.
+//! - Every block in `order` has a terminator; the entry has the signature's parameters and no
+//!   predecessors.
+//! - `Fail` occurs only in intrinsics, `Exit` only in units.
+//! - LIR knows no object model: reference counts, tags and layouts are loads, stores and helper
+//!   calls.
 
 mod announce;
 mod borders;

@@ -1,9 +1,9 @@
-//! The LIR op table: one row an op, from which printing, parsing, verification and effects follow.
+//! The LIR op table: one row per op, from which printing, parsing, verification and effects follow.
 
 use crate::facts::Effects;
 use crate::ll::Ty::{self, *};
 
-/// What an op, or a helper that it calls, may do besides giving results.
+/// The effects of an op, or of a helper that it calls, besides its results.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OpEffects {
     /// Reads memory.
@@ -14,9 +14,9 @@ pub struct OpEffects {
     pub raises: bool,
     /// May allocate objects.
     pub allocates: bool,
-    /// May end the life of objects.
+    /// May deallocate objects.
     pub releases: bool,
-    /// May run code of the program, and so do anything.
+    /// May run user code, and so have any effect.
     pub runs_host_code: bool,
 }
 
@@ -40,7 +40,8 @@ impl OpEffects {
         writes: true,
         ..OpEffects::PURE
     };
-    /// Everything. Of a call that is decided by its helper: see [`Func::effects`](super::Func::effects).
+    /// All effects. Those of a call depend on its helper: see
+    /// [`Func::effects`](super::Func::effects).
     pub const ANY: OpEffects = OpEffects {
         reads: true,
         writes: true,
@@ -50,7 +51,7 @@ impl OpEffects {
         runs_host_code: true,
     };
 
-    /// What a helper with these effects may do: one that does anything at all may allocate and release too.
+    /// The effects of a helper: one that has any effect may allocate and release too.
     pub fn of_helper(effects: Effects) -> OpEffects {
         let any = effects != Effects::NONE;
         OpEffects {
@@ -63,17 +64,17 @@ impl OpEffects {
         }
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     pub fn is_pure(self) -> bool {
         self == OpEffects::PURE
     }
 }
 
-/// What an op asks of its operands. Where it does not hold, machine code's result is undefined or it crashes, and the
-/// interpreter traps.
+/// The condition that an op's operands must satisfy. If it is violated, machine code's result is
+/// undefined or it crashes, and the interpreter traps.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Condition {
-    /// Nothing: defined for all.
+    /// None: the op is defined for all operands.
     Total,
     /// The second is not 0, nor -1 with the smallest first.
     Division,
@@ -81,12 +82,12 @@ pub enum Condition {
     Shift,
     /// The first is an address that may be read or written.
     Address,
-    /// The callee takes the arguments, now.
+    /// The callee accepts the arguments at this time.
     Callee,
 }
 
 impl Condition {
-    /// In words, for tables.
+    /// The condition in words, for tables.
     pub fn name(self) -> &'static str {
         match self {
             Condition::Total => "",
@@ -98,7 +99,7 @@ impl Condition {
     }
 }
 
-/// Which immediate an op carries.
+/// The kind of immediate of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ImmKind {
     /// None.
@@ -107,7 +108,7 @@ pub enum ImmKind {
     Int,
     /// A double, kept as its bits.
     Float,
-    /// An address with the name of what is there.
+    /// An address with a name.
     Addr,
     /// An integer condition.
     IntCond,
@@ -128,15 +129,16 @@ pub enum ImmKind {
 pub struct OpInfo {
     /// The name in the text form.
     pub name: &'static str,
-    /// Operand types; `None` where the immediate decides (loads, stores, calls) or several types are allowed.
+    /// Operand types. `None` if they depend on the immediate (loads, stores, calls) or several
+    /// types are allowed.
     pub args: Option<&'static [Ty]>,
-    /// Result types; `None` where the immediate or the operands decide.
+    /// Result types. `None` if they depend on the immediate or the operands.
     pub results: Option<&'static [Ty]>,
     /// The immediate.
     pub imm: ImmKind,
-    /// What it may do besides giving results.
+    /// Its effects besides its results.
     pub effects: OpEffects,
-    /// What it asks of its operands.
+    /// The condition on its operands.
     pub condition: Condition,
 }
 
@@ -201,11 +203,11 @@ lir_ops! {
     Ineg "ineg" Some(&[I64]), Some(&[I64]), None, PURE, Total;
     /// Bitwise not.
     Inot "inot" Some(&[I64]), Some(&[I64]), None, PURE, Total;
-    /// Sum, and whether it overflowed.
+    /// Sum, and true if it overflowed.
     IaddOvf "iadd_ovf" Some(&[I64, I64]), Some(&[I64, Bool]), None, PURE, Total;
-    /// Difference, and whether it overflowed.
+    /// Difference, and true if it overflowed.
     IsubOvf "isub_ovf" Some(&[I64, I64]), Some(&[I64, Bool]), None, PURE, Total;
-    /// Product, and whether it overflowed.
+    /// Product, and true if it overflowed.
     ImulOvf "imul_ovf" Some(&[I64, I64]), Some(&[I64, Bool]), None, PURE, Total;
     /// Comparison of two integers, or of two addresses (`eq`, `ne` and the unsigned ones).
     Icmp "icmp" Option::None, Some(&[Bool]), IntCond, PURE, Total;
@@ -249,9 +251,9 @@ lir_ops! {
     Bxor "bxor" Some(&[Bool, Bool]), Some(&[Bool]), None, PURE, Total;
     /// 0 or 1.
     B2i "b2i" Some(&[Bool]), Some(&[I64]), None, PURE, Total;
-    /// Second operand if the first holds, else the third; both of one type.
+    /// Second operand if the first is true, otherwise the third; both of one type.
     Select "select" Option::None, Option::None, None, PURE, Total;
-    /// Its operand, as a value that registers are allocated to by itself.
+    /// Its operand, as a value with a live range of its own.
     Copy "copy" Option::None, Option::None, None, PURE, Total;
 
     /// Address plus bytes.
@@ -278,12 +280,13 @@ lir_ops! {
 }
 
 impl Opcode {
-    /// Whether the text form names the type of its result, which neither the table nor an immediate says.
+    /// Returns true if the text form includes the type of its result, because it follows neither
+    /// from the table nor from an immediate.
     pub fn names_type(self) -> bool {
         matches!(self, Opcode::Select | Opcode::Copy)
     }
 
-    /// Whether it is a call, of whatever kind.
+    /// Returns true for calls of any kind.
     pub fn is_call(self) -> bool {
         matches!(
             self,

@@ -1,8 +1,9 @@
-//! The text form of a function, read. `text` shows how it looks.
+//! The text form of a function, read. `text` describes it.
 //!
-//! The reader asks for no more than it needs to build a function: whether it is well formed is for the verifier to say.
-//! Values and blocks keep their numbers, so that messages about the function fit the text. Only if a number is larger
-//! than the text is long are all numbered anew, in the order in which the text first names them.
+//! The reader checks only as much as it needs to build a function; the verifier checks the rest.
+//! Values and blocks keep their numbers, so that messages about the function match the text. Only
+//! if a number is larger than the length of the text are all renumbered, in the order in which they
+//! first occur.
 
 use super::graph::{
     Block, BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, Refs, RoutineId, RoutineRef,
@@ -15,7 +16,7 @@ use crate::ll::{Ty, Width};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use std::collections::HashMap;
 
-/// Why a text is no function.
+/// A syntax error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{line}:{column}: {what}")]
 pub struct ParseError {
@@ -23,22 +24,22 @@ pub struct ParseError {
     pub line: u32,
     /// The column, counted from one in characters.
     pub column: u32,
-    /// What is wrong.
+    /// The fault.
     pub what: String,
 }
 
-/// Read one function; nothing but comments may follow it.
+/// Reads one function; only comments may follow it.
 ///
 /// # Errors
-/// [`ParseError`] says where the text first goes wrong.
+/// [`ParseError`] with the place of the first fault.
 pub fn parse(text: &str, helpers: &PrimaryMap<HelperId, Helper>) -> Result<Func, ParseError> {
     parse_tokens(lex(text)?, helpers)
 }
 
-/// Read any number of functions, one after the other.
+/// Reads any number of functions, one after the other.
 ///
 /// # Errors
-/// [`ParseError`] says where the text first goes wrong.
+/// [`ParseError`] with the place of the first fault.
 pub fn parse_all(
     text: &str,
     helpers: &PrimaryMap<HelperId, Helper>,
@@ -80,7 +81,7 @@ fn parse_tokens(
     Ok(parser.func)
 }
 
-/// What a name of the text stands for.
+/// The entity of a name in the text.
 #[derive(Clone, Copy)]
 struct Named<E> {
     entity: E,
@@ -101,7 +102,8 @@ type Result<T, E = ParseError> = std::result::Result<T, E>;
 
 /// Function, blocks, lines.
 impl<'a> Parser<'a> {
-    /// Make all values and blocks up to the largest number named, so that each can keep its own.
+    /// Creates all values and blocks up to the largest number in the text, so that each can keep
+    /// its own.
     fn reserve_numbers(&mut self) {
         let count = |prefix| {
             let names = self.tokens.iter().filter_map(|(token, _)| match token {
@@ -184,7 +186,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What holds references: values and stack slots.
+    /// The references: values and stack slots.
     fn refs(&mut self) -> Result<()> {
         loop {
             let (token, pos) = self.peek().clone();
@@ -444,7 +446,7 @@ impl<'a> Parser<'a> {
         named.entity
     }
 
-    /// A value that is used; its definition may come later, so its type may not be known yet.
+    /// A used value; its definition may come later, so its type may not be known yet.
     fn value(&mut self) -> Result<Value> {
         let (number, pos) = self.name("v", "a value")?;
         Ok(self.value_named(number, pos).entity)
@@ -632,7 +634,7 @@ impl<'a> Parser<'a> {
             .ok_or_else(|| expected(what, &token, pos))
     }
 
-    /// Items between commas, up to `close`.
+    /// Items separated by commas, up to `close`.
     fn list<T>(
         &mut self,
         close: char,
@@ -652,7 +654,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A block of which nothing is known yet.
+/// A block before its definition is read.
 const EMPTY: BlockData = BlockData {
     params: Vec::new(),
     insts: Vec::new(),

@@ -1,19 +1,21 @@
-//! Questions that need not be asked: whether work is pending, where that was asked and nothing has run code of the program since.
+//! Removes tests for pending work where no user code can have run since another test.
 //!
-//! Each turn of a loop asks whether host code is wanted between instructions. A loop whose turns all end with those of a loop in it has
-//! just asked there: what the outer one's question could find is what came up meanwhile, from another thread or a signal, and the next
-//! turn finds that. So each path that comes back to where it was still asks.
+//! Each iteration of a loop tests for pending work. If all iterations of a loop end with those of
+//! an inner loop, the inner loop has just made the test. A test of the outer loop could only find
+//! work that another thread or a signal has added since, and the next iteration finds that. So
+//! every cycle keeps a test.
 
 use super::cfg::Cfg;
 use super::graph::{Func, Helper, HelperId, Term};
 use cranelift_entity::{EntitySet, PrimaryMap};
 
-/// Ask no second time; says whether a block asks no more. Blocks that are not reached then stay.
+/// Removes redundant tests. Returns true if a block lost its test. Blocks that became unreachable
+/// remain.
 ///
-/// Where a block begins, nothing is pending if that holds at the ends of all edges into it. An edge that leads back ends what is known:
-/// on each way round, the first question since then stays.
+/// Nothing is pending at the start of a block if that holds at the ends of all edges into it. A
+/// back edge ends this knowledge: in each cycle, the first test since then stays.
 pub(super) fn ask_once(func: &mut Func, cfg: &Cfg, helpers: &PrimaryMap<HelperId, Helper>) -> bool {
-    // The blocks that are entered by an edge at whose end work may be pending.
+    // The blocks with an edge at whose end work may be pending.
     let mut unasked = EntitySet::new();
     unasked.insert(func.entry());
     let mut changed = false;

@@ -1,4 +1,5 @@
-//! Random well-formed functions for tests: every op, every terminator, values from dominating blocks.
+//! Random well-formed functions for tests: every op, every terminator, values from dominating
+//! blocks.
 
 use super::interp::{Native, execute};
 use super::{
@@ -32,7 +33,7 @@ pub(crate) fn helpers() -> PrimaryMap<HelperId, Helper> {
     rows.into_iter().map(helper).collect()
 }
 
-/// A function that the verifier accepts, decided by `seed`.
+/// A function that the verifier accepts, determined by `seed`.
 pub(crate) fn func(seed: u64, mode: Mode, helpers: &PrimaryMap<HelperId, Helper>) -> Func {
     let mut dice = Dice(seed);
     let mut func = Func::new(
@@ -54,7 +55,7 @@ pub(crate) fn func(seed: u64, mode: Mode, helpers: &PrimaryMap<HelperId, Helper>
     let mut scope: Vec<Value> = Vec::new();
     for &block in std::iter::once(&entry).chain(&blocks) {
         builder.switch_to(block);
-        // What the entry defines dominates everything; what other blocks define stays theirs.
+        // Values of the entry dominate all blocks; values of other blocks are used only there.
         let outer = scope.len();
         scope.extend_from_slice(&builder.func.blocks[block].params);
         let mut line = Line {
@@ -285,7 +286,7 @@ pub(crate) fn after(pass: impl Fn(&mut Func), text: &str) -> String {
     print(&func, &helpers)
 }
 
-/// Check that a pass leaves functions well formed.
+/// Checks that a pass leaves functions well-formed.
 pub(crate) fn stays_well_formed(pass: impl Fn(&mut Func)) {
     let helpers = helpers();
     for seed in 0..1000 {
@@ -295,12 +296,13 @@ pub(crate) fn stays_well_formed(pass: impl Fn(&mut Func)) {
     }
 }
 
-/// Check that a pass changes nothing of what functions with loops do, whichever way they are left.
+/// Checks that a pass does not change the behaviour of functions with loops, on any path.
 pub(crate) fn keeps_meaning(pass: impl Fn(&mut Func)) {
     keeps_memory(|_, _| {}, |func, _| pass(func));
 }
 
-/// The same of functions that `using` lets use the word at an address: it must hold the same in the end, too.
+/// The same for functions that `using` lets access the word at an address: its final content must
+/// be the same, too.
 pub(crate) fn keeps_memory(using: impl Fn(&mut Func, u64), pass: impl Fn(&mut Func, u64)) {
     let helpers = PrimaryMap::new();
     let cell = std::cell::Cell::new(0u64);
@@ -316,7 +318,7 @@ pub(crate) fn keeps_memory(using: impl Fn(&mut Func, u64), pass: impl Fn(&mut Fu
             let args = [dice.int().cast_unsigned(), dice.below(20) as u64];
             let run = |func| {
                 cell.set(0);
-                // SAFETY: these functions do not call, and use no memory but the cell.
+                // SAFETY: these functions make no calls, and access no memory but the cell.
                 let mut machine = unsafe { Native::new() };
                 let end = execute(func, &helpers, &args, &mut machine).unwrap();
                 (end, cell.get())
@@ -326,7 +328,7 @@ pub(crate) fn keeps_memory(using: impl Fn(&mut Func, u64), pass: impl Fn(&mut Fu
     }
 }
 
-/// A function of integers with loops that end, with ways out of them and back to their tests.
+/// A function of integers with loops that end, with paths out of them and back to their tests.
 fn looping(seed: u64) -> Func {
     let mut dice = Dice(seed);
     let mut func = Func::new("looping", Signature::new(&[Ty::I64; 2], &[Ty::Ptr]));
@@ -348,7 +350,7 @@ fn looping(seed: u64) -> Func {
 struct Looping<'a, 'b> {
     dice: &'a mut Dice,
     b: &'a mut Builder<'b>,
-    /// What is defined wherever this comes.
+    /// Values that are defined at every place.
     scope: Vec<Value>,
     exits: u32,
 }
@@ -419,7 +421,7 @@ impl Looping<'_, '_> {
         self.scope.push(joined);
     }
 
-    /// A loop of a few turns, with a way out and a way back from its midst.
+    /// A loop of a few iterations, with an exit and a `continue` in its middle.
     fn repeat(&mut self, depth: u32) {
         let [header, turn, rest, behind, end] = [(); 5].map(|()| self.b.block());
         let [count, carried] = [Ty::I64; 2].map(|ty| self.b.param(header, ty));

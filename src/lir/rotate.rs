@@ -1,15 +1,18 @@
 //! Loops that test at the bottom.
 //!
-//! A loop comes with its test at the top: each turn ends with a jump to it, and what the next turn is told only for the end of the loop
-//! (whether a variable is bound by now, what it was) is carried along by all. Here a copy of the test goes to the end of the turn, and the
-//! original is made once, before the first turn. What follows the loop is then reached from two places, and what only it needs is given
-//! to it there. (Loop inversion, as in LLVM's and GCC's rotation of loops.)
+//! A loop initially has its test at the top: each iteration ends with a jump to it, and values that
+//! are needed only after the loop (a flag that a variable is bound, its last value) are carried by
+//! every iteration. This pass copies the test to the end of the iteration, and the original runs
+//! once, before the first iteration. The code after the loop is then reached from two places, which
+//! pass it the values that only it needs. (Loop inversion, as in LLVM's and GCC's rotation of
+//! loops.)
 //!
-//! Where a loop around asks the same, the first test is known to hold and left out ([`entered_loops`]); then loops around others test at the
-//! bottom too, since they have no test more for it.
+//! If an outer loop has made the same test, the first test is known to hold and is left out
+//! ([`entered_loops`]). Then loops around others test at the bottom too, since they have no
+//! additional test.
 //!
-//! What the test's block defines has two definitions afterwards; where they meet, a block takes a parameter, if anybody behind it uses
-//! the value.
+//! The values of the test's block have two definitions afterwards; where they join, a block gets a
+//! parameter, if a later block uses the value.
 
 use super::cfg::{Cfg, Users, innermost};
 use super::entered::entered_loops;
@@ -20,8 +23,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// The most instructions of a test that is copied.
 const MOST_COPIED: usize = 16;
 
-/// Let innermost loops test at the bottom, where their test may be copied, and loops that are sure to be entered, which then make it
-/// nowhere else; says whether one does now. Then control flow is looked at anew, and some blocks only jump.
+/// Makes innermost loops test at the bottom, if their test may be copied, and also loops that are
+/// always entered, which then have only that test. Returns true if some loop was changed. Then the
+/// control-flow graph is recomputed, and some blocks only jump.
 pub(super) fn rotate_loops(func: &mut Func, cfg: &mut Cfg) -> bool {
     let found = cfg.loops();
     let entered = entered_loops(func, cfg, &found);
@@ -59,7 +63,7 @@ pub(super) fn rotate_loops(func: &mut Func, cfg: &mut Cfg) -> bool {
             }
             insertions.behind(new.first, new.enter);
             insertions.behind(new.first, new.copy);
-            // Behind a loop in this one may be the copy.
+            // The copy may be after an inner loop.
             hot.insert(new.copy);
             rotated.push(new);
         }
@@ -88,29 +92,29 @@ pub(super) fn rotate_loops(func: &mut Func, cfg: &mut Cfg) -> bool {
 
 /// A loop whose test was copied.
 struct Rotated {
-    /// The block with the test that is made before the first turn.
+    /// The block with the test that runs before the first iteration.
     first: Block,
-    /// From which the loop is entered.
+    /// The block from which the loop is entered.
     enter: Block,
     /// The block with the copy.
     copy: Block,
-    /// What the test's block defines, and what that is in the copy.
+    /// The values that the test's block defines, each with its copy.
     copies: Vec<(Value, Value)>,
 }
 
-/// Which definition of a value reaches a place.
+/// The definition of a value that reaches a place.
 #[derive(Clone, Copy, PartialEq)]
 enum Reaches {
     /// That of the first test.
     First,
     /// That of the copy.
     Copy,
-    /// Different ones: a parameter of this block.
+    /// Different ones, joined in a parameter of this block.
     Param(Block),
 }
 
 impl Rotated {
-    /// Copy the test that `first` is to the ends of the turns, which begin at `turn`.
+    /// Copies the test in `first` to the ends of the iterations, which begin at `turn`.
     fn new(
         func: &mut Func,
         first: Block,
@@ -134,7 +138,7 @@ impl Rotated {
         for latch in latches {
             edges(func, latch, first).for_each(|edge| edge.block = copy);
         }
-        // The loop is entered by a jump, so that there is a place for what is done once.
+        // The loop is entered by a jump, so that there is a place for code that runs once.
         let enter = func.make_block();
         let edge = edges(func, first, turn).next();
         let edge = edge.expect("an edge into the loop");
@@ -149,18 +153,18 @@ impl Rotated {
         }
     }
 
-    /// The first test holds: enter the loop without it.
+    /// Enters the loop without the first test, which always holds.
     fn enter(&self, func: &mut Func) {
         func.blocks[self.first].term = Some(Term::Jump(BlockCall::new(self.enter, Vec::new())));
     }
 
-    /// What a value that the test's block defines is in the copy.
+    /// The copy of a value that the test's block defines.
     fn copy_of(&self, v: Value) -> Value {
         let copy = self.copies.iter().find(|(first, _)| *first == v);
         copy.expect("a value of the test").1
     }
 
-    /// Which definitions reach what comes behind a block, if that is known yet.
+    /// The definitions that reach the successors of a block, if that is known yet.
     fn behind(&self, b: Block, reaching: &SecondaryMap<Block, Option<Reaches>>) -> Option<Reaches> {
         match b {
             b if b == self.first => Some(Reaches::First),
@@ -170,12 +174,14 @@ impl Rotated {
     }
 }
 
-/// Gives each use of what a test defines the definition that reaches it, for one loop after the other.
+/// Replaces each use of a test's value by the definition that reaches it, for one loop after the
+/// other.
 struct Repair<'a> {
     func: &'a mut Func,
     cfg: &'a Cfg,
     users: &'a Users,
-    /// Which definitions reach the starts of blocks: the same for all values. Of the blocks of one loop's region, then of none.
+    /// The definitions that reach the starts of blocks, the same for all values. Filled for the
+    /// blocks of one loop's region at a time.
     reaching: SecondaryMap<Block, Option<Reaches>>,
     renaming: Renaming,
 }
@@ -215,14 +221,14 @@ impl Repair<'_> {
         }
     }
 
-    /// The blocks between the definitions and those that use them, in order. (Not all blocks behind: many loops, one behind the other,
-    /// are to take time as they are long.)
+    /// The blocks between the definitions and their uses, in order. (Not all blocks after the loop,
+    /// so that a sequence of many loops takes linear time.)
     fn region(&mut self, rotated: &Rotated, users: &[Block]) -> Vec<Block> {
         let mut work = users.to_vec();
         let mut region = Vec::new();
         while let Some(b) = work.pop() {
             if b != rotated.first && b != rotated.copy && self.reaching[b].is_none() {
-                // So that it is found once.
+                // Marked, so that it is found once.
                 self.reaching[b] = Some(Reaches::First);
                 region.push(b);
                 work.extend(self.cfg.predecessors(b));
@@ -235,7 +241,7 @@ impl Repair<'_> {
         region
     }
 
-    /// Find which definitions reach the starts of blocks.
+    /// Computes the definitions that reach the starts of blocks.
     fn reach(&mut self, rotated: &Rotated, region: &[Block]) {
         let reaching = &mut self.reaching;
         let mut changed = true;
@@ -258,19 +264,19 @@ impl Repair<'_> {
     }
 }
 
-/// The definitions of what a test defines, while uses are given theirs.
+/// The definitions of a test's values, while uses are replaced.
 struct Definitions<'a> {
     func: &'a mut Func,
     rotated: &'a Rotated,
     reaching: &'a SecondaryMap<Block, Option<Reaches>>,
-    /// The parameters that there are by now.
+    /// The parameters created so far.
     params: BTreeMap<(Value, Block), Value>,
-    /// Those that no edge brings yet, in the order in which they were made.
+    /// The parameters that no edge passes yet, in order of creation.
     wanted: VecDeque<(Value, Block)>,
 }
 
 impl Definitions<'_> {
-    /// A value where these definitions are.
+    /// A value at a place that these definitions reach.
     fn at(&mut self, v: Value, reaches: Option<Reaches>) -> Value {
         match reaches.expect("a block behind the test") {
             Reaches::First => v,
@@ -288,10 +294,10 @@ impl Definitions<'_> {
         }
     }
 
-    /// Let the edges bring the parameters.
+    /// Passes the parameters on the edges.
     fn bring(&mut self, cfg: &Cfg) {
         while let Some((v, b)) = self.wanted.pop_front() {
-            // A block that comes twice has two edges.
+            // A block that occurs twice has two edges.
             let mut from = cfg.predecessors(b).to_vec();
             from.dedup();
             for from in from {

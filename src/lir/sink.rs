@@ -1,15 +1,17 @@
-//! Registers of loops are for their hot code.
+//! Keeps the registers of loops for their hot code.
 //!
-//! A counter that is raised where a turn begins, since exits of the turn need both values, has two registers all turn long, and a move at
-//! its end. So in innermost loops without calls,
+//! A counter that is incremented at the start of an iteration, since exits in the iteration need
+//! both values, takes two registers during the whole iteration, and a move at its end. So in
+//! innermost loops without calls,
 //!
-//! - a sum goes down to where hot code first uses it, and cold code makes it anew;
-//! - what hot code uses no more once a sum is made of it, cold code and what follows the loop compute from the sum.
+//! - a sum is sunk to its first use in hot code, and cold code computes it again;
+//! - if hot code does not use an operand after a sum of it, cold code and the code after the loop
+//!   compute the operand from the sum.
 //!
-//! And in a loop around others a sum goes down past those to where it is used.
+//! And in a loop around others, a sum is sunk past the inner loops to its use.
 //!
-//! Then the sum takes the register of what it is made of. (Sinking and rematerialisation, as LLVM's register allocation has them;
-//! the second works since sums wrap around and so can be undone.)
+//! Then the sum can take the register of its operand. (Sinking and rematerialisation, as in LLVM's
+//! register allocation; the second is possible because sums wrap around and so can be undone.)
 
 use super::cfg::{Cfg, NaturalLoop, QuietLoops, Users};
 use super::graph::{Block, BlockData, Func, Imm, Inst, Value};
@@ -17,10 +19,10 @@ use super::ops::Opcode;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::{SmallVec, smallvec};
 
-/// A sum is made in so many hot blocks at most.
+/// The most hot blocks into which a sum is sunk.
 const MOST_PLACES: usize = 3;
 
-/// Sink sums into innermost loops' cold blocks, and undo them there.
+/// Sinks sums into innermost loops' cold blocks, and undoes them there.
 pub(super) fn sink_sums(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) {
     let QuietLoops { hot, loops, .. } = quiet;
     let hot_blocks = blocks_of(loops).filter(|b| hot.contains(*b));
@@ -35,7 +37,7 @@ pub(super) fn sink_sums(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) {
         let blocks = found.blocks.iter().copied();
         let blocks: Vec<Block> = blocks.filter(|b| hot.contains(*b)).collect();
         for &b in &blocks {
-            // From the last to the first: a sum may be made of another one.
+            // From the last to the first: a sum may be an operand of another one.
             for sum in work.sums(b).into_iter().rev() {
                 work.sink(found, b, &sum);
             }
@@ -48,15 +50,15 @@ pub(super) fn sink_sums(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) {
     }
 }
 
-/// Sink sums across the loops that lie between where a loop makes them and where it uses them: what counts the turns of a loop around
-/// others, which no turn of theirs needs to keep.
+/// Sinks sums across the loops between their definition and their use: the iteration counter of an
+/// outer loop, which need not live in the inner ones.
 pub(super) fn sink_across_loops(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) {
     let QuietLoops { loops, others, .. } = quiet;
     let mut depths = SecondaryMap::<Block, u32>::with_capacity(func.blocks.len());
     for b in blocks_of(others).chain(blocks_of(loops)) {
         depths[b] += 1;
     }
-    // The blocks of loops around others that are in none of those.
+    // The blocks of outer loops that are in none of the inner loops.
     let own = |found: &NaturalLoop| {
         let depth = depths[found.header];
         let own = found.blocks.iter().copied();
@@ -71,14 +73,14 @@ pub(super) fn sink_across_loops(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) 
         return;
     }
     let users = cfg.users(func, &values);
-    // The code generator makes them where they are used.
+    // The code generator defines constants at their uses.
     let mut constants = EntitySet::new();
     let insts = func.order.iter().flat_map(|b| &func.blocks[*b].insts);
     let known = insts.filter(|inst| inst.op == Opcode::Iconst);
     constants.extend(known.map(|inst| inst.results[0]));
     for (found, own) in around {
         for b in own {
-            // From the last to the first, so that the places of the others stay.
+            // From the last to the first, so that the places of the others do not move.
             for at in (0..func.blocks[b].insts.len()).rev() {
                 let inst = &func.blocks[b].insts[at];
                 if !is_sum(inst) {
@@ -111,7 +113,7 @@ fn blocks_of(loops: &[NaturalLoop]) -> impl Iterator<Item = Block> {
     loops.iter().flat_map(|found| &found.blocks).copied()
 }
 
-/// The sums in blocks, and what they are made of.
+/// The sums in blocks, and their operands.
 fn operands_and_sums(func: &Func, blocks: impl Iterator<Item = Block>) -> EntitySet<Value> {
     let mut values = EntitySet::new();
     for b in blocks {
@@ -121,7 +123,8 @@ fn operands_and_sums(func: &Func, blocks: impl Iterator<Item = Block>) -> Entity
     values
 }
 
-/// Where what loops define is defined; constants are nowhere, since the code generator makes them where they are used.
+/// The defining blocks of values in loops. Constants have none, since the code generator defines
+/// them at their uses.
 fn definitions(func: &Func, loops: &[NaturalLoop]) -> SecondaryMap<Value, Option<Block>> {
     let mut defined = SecondaryMap::<Value, Option<Block>>::with_capacity(func.values.len());
     for b in blocks_of(loops) {
@@ -139,7 +142,7 @@ struct Work<'a> {
     func: &'a mut Func,
     cfg: &'a Cfg,
     hot: &'a EntitySet<Block>,
-    /// Of sums, and of what they are made of.
+    /// The users of sums, and of their operands.
     users: Users,
     defined: SecondaryMap<Value, Option<Block>>,
 }
@@ -162,7 +165,7 @@ impl Work<'_> {
         sums.map(sum).collect()
     }
 
-    /// Whether a value is the same in each turn.
+    /// Returns true if a value does not change in the loop.
     fn is_steady(&self, found: &NaturalLoop, v: Value) -> bool {
         self.defined[v].is_none_or(|b| !found.body.contains(b))
     }
@@ -171,12 +174,12 @@ impl Work<'_> {
         found.body.contains(b) && self.hot.contains(b)
     }
 
-    /// Whether a block uses a sum, or what one is made of.
+    /// Returns true if a block uses a sum, or the operand of one.
     fn uses(&self, b: Block, v: Value) -> bool {
         self.users.of(v).contains(&b)
     }
 
-    /// Let a sum of a value and what is the same in each turn go down to its uses.
+    /// Sinks a sum of a value and a loop invariant to its uses.
     fn sink(&mut self, found: &NaturalLoop, b: Block, sum: &Sum) {
         if !sum.inst.args.iter().any(|v| self.is_steady(found, *v)) {
             return;
@@ -200,7 +203,7 @@ impl Work<'_> {
         for v in &sum.inst.args {
             self.forget(*v, b);
         }
-        // Where it is made now, with what it is there.
+        // The blocks that compute it now, with its value there.
         let mut made: Vec<(Block, Value)> = Vec::new();
         for (to, is_hot) in hot
             .iter()
@@ -222,7 +225,8 @@ impl Work<'_> {
         }
     }
 
-    /// Let what needs an operand of a sum behind it, and is not hot, compute that from the sum.
+    /// Makes code that is not hot and needs an operand of a sum after it compute the operand from
+    /// the sum.
     fn undo(&mut self, found: &NaturalLoop, b: Block, sum: &Sum) {
         let &[first, second] = &sum.inst.args[..] else {
             return;
@@ -264,7 +268,7 @@ impl Work<'_> {
         }
     }
 
-    /// Insert an instruction that gives what `like` is.
+    /// Inserts an instruction with a result like `like`.
     fn make(&mut self, b: Block, at: usize, op: Opcode, args: &[Value], like: Value) -> Value {
         let result = self.func.twin(like);
         let inst = Inst {
@@ -281,7 +285,7 @@ impl Work<'_> {
         result
     }
 
-    /// Let a block use `new`.
+    /// Replaces a value in a block by `new`.
     fn replace(&mut self, b: Block, old: Value, new: Value) {
         self.func.blocks[b].map_uses(|v| {
             if *v == old {
@@ -292,7 +296,7 @@ impl Work<'_> {
         self.users.insert(new, b);
     }
 
-    /// Note that a block may use a value no more.
+    /// Updates the users after a block may have lost its last use of a value.
     fn forget(&mut self, v: Value, b: Block) {
         if !self.func.blocks[b].uses().any(|used| used == v) {
             self.users.remove(v, b);
@@ -300,7 +304,7 @@ impl Work<'_> {
     }
 }
 
-/// Where a block defines a value.
+/// The index of a value's definition in a block.
 fn position(data: &BlockData, v: Value) -> usize {
     let at = data.insts.iter().position(|inst| inst.results.contains(&v));
     at.expect("the block defines it")

@@ -19,7 +19,7 @@
 //!   exit exit0(v0, v1)
 //! }
 //! ```
-//! Each result's type follows from the line it stands on, so a line can be read alone. `;` begins a comment.
+//! Each result's type follows from its line, so a line can be read alone. `;` begins a comment.
 
 use super::graph::{
     Block, BlockCall, BlockData, Func, Helper, HelperId, Imm, Inst, Signature, Term, Value,
@@ -73,7 +73,7 @@ impl fmt::Display for Signature {
     }
 }
 
-/// Whether a name can stand without quotes: it can't be taken for anything else.
+/// Returns true if a name needs no quotes: it can't be confused with another token.
 pub(super) fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name
@@ -126,7 +126,7 @@ impl Printer<'_> {
         writeln!(self.out, "  refs {}", names.join(", "))
     }
 
-    /// A malformed function is printed too, for whoever looks for the fault.
+    /// A malformed function is printed too, to help with finding the fault.
     fn ty(&self, value: Value) -> &'static str {
         self.func.values.get(value).map_or("?", |ty| ty.name())
     }

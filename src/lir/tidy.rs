@@ -1,5 +1,6 @@
-//! Fewer blocks: jumps to blocks that only jump go where those go, and a block that only one jump reaches becomes part of the block
-//! it comes from. Lowering copies intrinsics in, each with blocks of its own; the code generator's time goes with the number of blocks.
+//! Reduces the number of blocks: jumps to blocks that only jump are forwarded, and a block with a
+//! single predecessor that jumps to it is merged into that. Lowering inlines intrinsics, each with
+//! its own blocks, and the time of code generation grows with the number of blocks.
 //!
 //! Both walks are linear in the size of the function.
 
@@ -7,13 +8,13 @@ use super::graph::{Block, BlockCall, Func, Term, Value};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
-/// Tidy a function. What it does is the same; blocks that are not reached leave the layout.
+/// Tidies a function without changing its behaviour. Unreachable blocks leave the layout.
 pub fn tidy(func: &mut Func) {
     forward_jumps(func);
     merge_blocks(func);
 }
 
-/// Let each edge to a block that does nothing but jump go to that jump's target.
+/// Forwards each edge to a block that only jumps to that jump's target.
 fn forward_jumps(func: &mut Func) {
     let mut targets = SecondaryMap::<Block, Option<BlockCall>>::new();
     let entry = func.entry();
@@ -35,7 +36,7 @@ fn forward_jumps(func: &mut Func) {
         }
         path.clear();
         let mut at = block;
-        // A walk round a loop of such blocks ends where it began.
+        // A walk round a cycle of such blocks ends where it began.
         while let Some(next) = &targets[at]
             && !path.contains(&at)
             && path.len() < MOST_FORWARDED
@@ -58,10 +59,10 @@ fn forward_jumps(func: &mut Func) {
     }
 }
 
-/// Blocks that only jump, one after the other, are passed up to this number.
+/// The most blocks through which a jump is forwarded.
 const MOST_FORWARDED: usize = 16;
 
-/// Append each block that one jump alone reaches to the block it comes from.
+/// Appends each block that only one jump reaches to its predecessor.
 pub(super) fn merge_blocks(func: &mut Func) {
     let mut predecessors = SecondaryMap::<Block, u32>::new();
     let mut reached = EntitySet::<Block>::new();
@@ -112,7 +113,7 @@ pub(super) fn merge_blocks(func: &mut Func) {
         while let Some(alias) = aliases[root].expand() {
             root = alias;
         }
-        // So that a chain is walked once.
+        // Shortened, so that a chain is walked once.
         while let Some(alias) = aliases[*v].expand() {
             aliases[*v] = root.into();
             *v = alias;

@@ -1,7 +1,8 @@
-//! The verifier: says everything that is wrong with a function, and where.
+//! The verifier: reports all faults of a function, with their places.
 //!
-//! A block of `order` that nothing reaches is allowed (an inlined intrinsic can leave one behind): its types and counts
-//! are checked like any other's, but since no path leads there, nothing has to dominate its uses.
+//! An unreachable block in `order` is allowed (an inlined intrinsic can leave one): its types and
+//! counts are checked like any other's, but since no path leads there, nothing has to dominate its
+//! uses.
 
 use super::cfg::Cfg;
 use super::graph::{Block, BlockCall, Func, Helper, HelperId, Imm, Inst, Signature, Term, Value};
@@ -11,39 +12,39 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
 use std::fmt;
 
-/// What a function is for, which decides how it may end.
+/// The use of a function, which decides the allowed terminators.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// Compiled code: may exit, may not fail.
     Unit,
-    /// An operation of the host: may fail, may not exit. It is copied into the functions that use it, so it may have any number of
-    /// results, where a function that is called has two at most.
+    /// An operation of the host: may fail, may not exit. It is inlined, so it may have any number
+    /// of results, while a function that is called has two at most.
     Intrinsic,
 }
 
-/// Where a fault is.
+/// The place of a fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     /// The function as a whole.
     Function,
-    /// A block's head.
+    /// The start of a block.
     Head(Block),
-    /// An instruction, by its place in the block.
+    /// An instruction, by its index in the block.
     Inst(Block, usize),
-    /// A block's end.
+    /// The end of a block.
     End(Block),
 }
 
-/// One thing that is wrong.
+/// A fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Where.
+    /// The place.
     pub place: Place,
-    /// What, in words.
+    /// The fault, in words.
     pub what: String,
 }
 
-/// Everything that is wrong with a function.
+/// All faults of a function.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct VerifierErrors {
     /// The function's name.
@@ -73,7 +74,7 @@ impl fmt::Display for VerifierErrors {
     }
 }
 
-/// Check a function.
+/// Checks a function.
 ///
 /// # Errors
 /// [`VerifierErrors`] with all faults that were found.
@@ -102,7 +103,8 @@ pub fn verify(
     }
 }
 
-/// Where a value is defined: its block, and how many instructions come before (zero for parameters).
+/// The definition of a value: its block, and the number of instructions before it (zero for
+/// parameters).
 #[derive(Clone, Copy, Default)]
 struct Def {
     block: PackedOption<Block>,
@@ -134,7 +136,7 @@ impl Verifier<'_> {
         if func.order.is_empty() {
             return self.fault("there is no entry block");
         }
-        // What is copied into its callers needs no registers for its results.
+        // An inlined function needs no registers for its results.
         if self.mode == Mode::Unit && func.signature.results.len() > 2 {
             self.fault("more than two results");
         }
@@ -180,7 +182,7 @@ impl Verifier<'_> {
         for &block in &func.order {
             self.block(block);
         }
-        // Definitions are checked before uses; people read from top to bottom.
+        // Definitions are checked before uses; messages are in the order of the text.
         let mut places = SecondaryMap::<Block, usize>::new();
         for (place, &block) in func.order.iter().enumerate() {
             places[block] = place + 1;
@@ -203,7 +205,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Note what a block defines.
+    /// Notes the values that a block defines.
     fn define(&mut self, block: Block) {
         let data = &self.func.blocks[block];
         self.place = Place::Head(block);
@@ -247,7 +249,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// A use by the instruction with `index` others before it in its block.
+    /// Checks a use by the instruction with `index` others before it in its block.
     fn check_use(&mut self, value: Value, block: Block, index: usize) {
         let Some(def) = self
             .defs

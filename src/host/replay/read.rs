@@ -12,20 +12,20 @@ use cranelift_entity::PrimaryMap;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex};
 
-/// A unit of a document, with its host. Its classes and objects are gone with it.
+/// A unit of a document, with its host. Dropping it drops its classes and objects.
 #[derive(Debug)]
 pub struct ReadUnit {
-    /// What the unit followed from.
+    /// The input of the unit's compile.
     pub replay: Replay,
     /// The host; nothing of it can be called.
     pub host: Arc<Host>,
     _hierarchy: Hierarchy,
 }
 
-/// The units of a document, each with classes and objects of its own.
+/// The units of a document, each with its own classes and objects.
 ///
 /// # Errors
-/// A [`TextError`] with the line in the document; what is missing is an error at the section's end.
+/// A [`TextError`] with the line in the document; for a missing item, the section's end.
 pub fn read_units(document: &Document) -> Parsed<Vec<ReadUnit>> {
     let of = |keyword: &'static str| {
         document
@@ -156,7 +156,7 @@ fn fields(lines: &mut Lines<'_>) -> Parsed<Vec<Field>> {
     }
 }
 
-/// What a unit is made of, while it is read.
+/// A unit that is being read.
 #[derive(Default)]
 struct Builder {
     entry: Option<Entry>,
@@ -405,7 +405,7 @@ fn next<'t>(lines: &mut Lines<'t>) -> Parsed<Line<'t>> {
     }
 }
 
-/// A function in LIR on the lines that follow, well-formed.
+/// A function in LIR on the following lines, well-formed.
 fn function(
     lines: &mut Lines<'_>,
     helpers: &PrimaryMap<HelperId, Helper>,
@@ -468,7 +468,7 @@ fn small(line: &mut Line) -> Parsed<i32> {
     i32::try_from(number).map_or_else(|_| line.error_at(at, format!("{number} is too large")), Ok)
 }
 
-/// Names of hosts live as long as the process; each is kept once.
+/// Names of hosts live as long as the process; each is stored once.
 fn interned(name: String) -> &'static str {
     static NAMES: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
     let mut names = NAMES

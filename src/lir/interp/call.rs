@@ -1,20 +1,22 @@
-//! Calls of machine code from Rust, with a signature that is known only when the call is made.
+//! Calls of machine code from Rust, with a signature that is known only at run time.
 //!
-//! The calling conventions of C on 64-bit Unix number integer and float arguments apart, put what does not fit into
-//! registers onto the stack in order, and let the caller clean up. So one function type serves all signatures: it has
-//! every argument register and some words of stack, of which a callee looks at those that it has parameters for. How
-//! results come back decides between six return types.
+//! The calling conventions of C on 64-bit Unix number integer and float arguments separately, put
+//! those that do not fit into registers onto the stack in order, and let the caller clean up. So
+//! one function type serves all signatures: it has every argument register and some words of stack,
+//! and a callee reads those of its parameters. The form of the results selects one of six return
+//! types.
 
 use crate::lir::graph::Signature;
 use crate::ll::Ty;
 
-/// Why a call can't be made.
+/// The reason why a call can't be made.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
     /// The address is null.
     #[error("a call through null")]
     Null,
-    /// Nothing is known at the address: a simulated machine has only what was defined for it.
+    /// No function is known at the address: a simulated machine has only the functions that were
+    /// defined for it.
     #[error("a call of {0}, which this machine does not have")]
     Unknown(String),
     /// More arguments than the trampoline passes.
@@ -22,12 +24,12 @@ pub enum CallError {
     TooManyArguments {
         /// The signature, as text.
         signature: String,
-        /// Words that it needs.
+        /// The number of words that it needs.
         words: usize,
-        /// Words that there are.
+        /// The most words that can be passed.
         most: usize,
     },
-    /// The machine's convention has no such results for Rust.
+    /// The machine's convention has no equivalent in Rust for such results.
     #[error("results of {0} can't be taken on this machine")]
     Results(String),
 }
@@ -39,9 +41,9 @@ const INT_REGISTERS: usize = 6;
 const INT_REGISTERS: usize = 8;
 /// Float argument registers.
 const FLOAT_REGISTERS: usize = 8;
-/// Words of stack that are passed where registers do not suffice.
+/// The words of stack that are passed if registers do not suffice.
 const STACK_WORDS: usize = if cfg!(target_arch = "x86_64") { 256 } else { 0 };
-/// Words of stack that are passed where few suffice.
+/// The words of stack that are passed if a few suffice.
 const FEW: usize = 16;
 
 #[repr(C)]
@@ -71,7 +73,7 @@ macro_rules! call_as {
         let p = std::ptr::with_exposed_provenance::<u8>($address as usize);
         if *spilled == 0 {
             type Entry = unsafe extern "C" fn($($int,)* f64, f64, f64, f64, f64, f64, f64, f64) -> $ret;
-            // SAFETY: see the module's head; the caller promises the signature.
+            // SAFETY: see the module's documentation; the caller promises the signature.
             unsafe {
                 let entry: Entry = std::mem::transmute(p);
                 entry($(i[$n],)* f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7])
@@ -97,8 +99,9 @@ macro_rules! call_as {
     }};
 }
 
-/// Words of stack, which this machine's convention passes as they are: where a structure of more than two words goes.
-/// On machines that pass such a structure by its address, nothing is passed on the stack.
+/// Words of stack, which this machine's convention passes unchanged: a structure of more than two
+/// words is passed there. On machines that pass such a structure by its address, nothing is passed
+/// on the stack.
 #[repr(C)]
 struct Stack<const N: usize>([u64; N]);
 
@@ -110,7 +113,7 @@ impl<const N: usize> Stack<N> {
     }
 }
 
-/// Where the arguments go.
+/// The places of the arguments.
 #[derive(Default)]
 struct Words {
     ints: [u64; INT_REGISTERS],
@@ -147,10 +150,10 @@ impl Words {
     }
 }
 
-/// Whether a function of this signature can be called.
+/// Checks that a function of this signature can be called.
 ///
 /// # Errors
-/// Why not.
+/// The reason why not.
 pub fn check_signature(signature: &Signature) -> Result<(), CallError> {
     let is_float = |&&ty: &&Ty| ty == Ty::F64;
     let floats = signature.params.iter().filter(is_float).count();
@@ -163,7 +166,8 @@ pub fn check_signature(signature: &Signature) -> Result<(), CallError> {
             most: STACK_WORDS,
         });
     }
-    // There a pair of an integer and a float comes back in two kinds of registers, as compiled code gives it.
+    // On x86-64 a pair of an integer and a float is returned in two kinds of registers, as compiled
+    // code returns it.
     let takes_mixed = cfg!(target_arch = "x86_64");
     match &signature.results[..] {
         [] | [_] => Ok(()),
@@ -172,14 +176,14 @@ pub fn check_signature(signature: &Signature) -> Result<(), CallError> {
     }
 }
 
-/// Call machine code. Gives the results' words; those that the signature lacks are 0.
+/// Calls machine code. Returns the results' words; words that the signature lacks are 0.
 ///
 /// # Errors
-/// A [`CallError`]; nothing was called then.
+/// A [`CallError`]; then no call was made.
 ///
 /// # Safety
-/// At the address is a function of the C calling convention with this signature, and it may be called with these
-/// arguments now.
+/// At the address is a function of the C calling convention with this signature, and it may be
+/// called with these arguments now.
 pub unsafe fn call_address(
     address: u64,
     signature: &Signature,

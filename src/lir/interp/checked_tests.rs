@@ -1,4 +1,5 @@
-//! Low-level code over checked memory: the interpreter's cases of the reference, as far as they are LIR's.
+//! Low-level code over checked memory: the reference's test cases of the interpreter, as far as
+//! they apply to LIR.
 
 use super::*;
 use crate::lir::{Mode, OpEffects, parse, verify};
@@ -11,7 +12,7 @@ fn func(text: &str, machine: &Simulated) -> Func {
     func
 }
 
-/// `raise(i64)` makes the exception of a number pending and gives null.
+/// `raise(i64)` makes the exception with a number pending and returns null.
 fn machine() -> Simulated {
     let mut machine = Simulated::new();
     let sig = Signature::new(&[Ty::I64], &[Ty::Ptr]);
@@ -46,7 +47,7 @@ fn the_exceptions_of_the_seeds_example() {
     let raising = func(RAISING, &machine);
     assert_eq!(interpret(&raising, &[41], &mut machine), Ok(vec![41]));
     interpret_raises("IndexError", &raising, &[42], &mut machine).unwrap();
-    // By an exit, as compiled code raises where somebody may look.
+    // By an exit, as compiled code raises if other code may inspect its frame.
     interpret_raises("ValueError", &raising, &[43], &mut machine).unwrap();
     let wrong = interpret_raises("IndexError", &raising, &[43], &mut machine).unwrap_err();
     assert_eq!(

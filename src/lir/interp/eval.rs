@@ -1,10 +1,11 @@
-//! Ops on registers alone. An op that is not here and not among the machine's does not compile: the match is complete.
+//! Ops on registers alone. The match is complete, so an op that is neither here nor in the machine
+//! does not compile.
 
 use super::Trap;
 use crate::lir::graph::Imm;
 use crate::lir::ops::{FloatCond, IntCond, Opcode};
 
-/// The result of an op that touches nothing but registers; the second word is of ops with two results.
+/// The result of an op that uses registers only; the second word is for ops with two results.
 pub(super) fn evaluate(op: Opcode, imm: Imm, [x, y, z]: [u64; 3]) -> Result<(u64, u64), Trap> {
     let (a, b) = (x.cast_signed(), y.cast_signed());
     let (fa, fb) = (f64::from_bits(x), f64::from_bits(y));

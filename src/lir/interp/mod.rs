@@ -1,15 +1,16 @@
-//! The LIR interpreter: what a function means, said a second time, independently of code generation.
+//! The LIR interpreter: the semantics of a function, implemented a second time, independently of
+//! code generation.
 //!
-//! It walks a [`Func`] block by block. Everything outside the function is its [`Machine`]'s: memory, calls, the stack
-//! pointer, and what becomes of an exit. So the same walk serves as the oracle in place of machine code (raw memory,
-//! the host's helpers by their addresses: [`Native`]) and as a checker of low-level code (checked memory, helpers
-//! in Rust: [`Simulated`]).
+//! It walks a [`Func`] block by block. Everything outside the function belongs to its [`Machine`]:
+//! memory, calls, the stack pointer, and exits. So the same walk serves as the oracle in place of
+//! machine code (raw memory, the host's helpers by their addresses: [`Native`]) and as a checker of
+//! low-level code (checked memory, helpers in Rust: [`Simulated`]).
 //!
 //! # Rules
 //! - A value is the bits of its register. A `bool` is 0 or 1.
 //! - Arguments of a jump are read before any parameter is written.
-//! - What the op table calls a condition on operands (`sdiv` by zero, a shift by 64) is undefined in machine code; here
-//!   it is a [`Trap`].
+//! - An operand that violates its op's condition in the op table (`sdiv` by zero, a shift by 64) is
+//!   undefined in machine code; here it is a [`Trap`].
 //! - An exit's values are one word each, in the record's order.
 
 mod call;
@@ -27,10 +28,11 @@ use crate::exits::ExitId;
 use crate::ll::{Memory, MemoryError, Shape};
 use cranelift_entity::{EntityRef, PrimaryMap};
 
-/// Why the interpreter can't go on. Machine code would have an undefined result here, or crash.
+/// The reason why the interpreter can't continue. Machine code would have an undefined result here,
+/// or crash.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Trap {
-    /// A wrong access to memory.
+    /// A faulty access to memory.
     #[error("{0}")]
     Memory(#[from] MemoryError),
     /// A call that can't be made.
@@ -54,10 +56,10 @@ pub enum Trap {
         /// The count.
         count: u64,
     },
-    /// Control came to `unreachable`.
+    /// Control reached `unreachable`.
     #[error("control came to the end of {block}, which is marked as unreachable")]
     Unreachable {
-        /// Where.
+        /// The block.
         block: Block,
     },
     /// More blocks were executed than the machine allows.
@@ -66,7 +68,7 @@ pub enum Trap {
         /// The limit.
         limit: u64,
     },
-    /// What a helper of a simulated machine does not do.
+    /// A helper of a simulated machine was used in a way that it does not support.
     #[error("{0}")]
     Helper(String),
     /// The function is not well formed; the verifier says more.
@@ -74,7 +76,7 @@ pub enum Trap {
     Malformed(&'static str),
 }
 
-/// A trap, and where it happened.
+/// A trap, with its place.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{func}`, {block}, {place}: {trap}")]
 pub struct Fault {
@@ -84,27 +86,27 @@ pub struct Fault {
     pub block: Block,
     /// The instruction's text, or `end`.
     pub place: String,
-    /// What happened.
+    /// The trap.
     pub trap: Trap,
 }
 
-/// How a function ended.
+/// The end of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It returned these values.
     Return(Vec<u64>),
     /// An intrinsic does not apply.
     Fail,
-    /// It left by an exit, with these words.
+    /// It took an exit, with these words.
     Exit {
         /// The record's number.
         exit: ExitId,
-        /// The values that the record names.
+        /// The values of the record.
         words: Vec<u64>,
     },
 }
 
-/// What is called.
+/// The callee of a call.
 #[derive(Clone, Copy, Debug)]
 pub enum Callee<'a> {
     /// A helper of the host.
@@ -113,27 +115,27 @@ pub enum Callee<'a> {
     Address(u64),
 }
 
-/// What surrounds an interpreted function.
+/// The environment of an interpreted function.
 pub trait Machine: Memory {
-    /// Make a call. Gives as many words as the signature has results.
+    /// Makes a call. Returns as many words as the signature has results.
     ///
     /// # Errors
     /// If this machine can't make it.
     fn call(&mut self, callee: Callee<'_>, sig: &Signature, args: &[u64])
     -> Result<[u64; 2], Trap>;
 
-    /// The stack pointer, or what stands for it.
+    /// The stack pointer, or a substitute.
     fn stack_pointer(&self) -> u64;
 
-    /// A function leaves by an exit. Its stack slots are still there.
+    /// Takes an exit. The function's stack slots still exist.
     ///
     /// # Errors
-    /// What the machine can't do.
+    /// If the machine can't take it.
     fn exit(&mut self, exit: ExitId, words: Vec<u64>) -> Result<Outcome, Trap> {
         Ok(Outcome::Exit { exit, words })
     }
 
-    /// A block begins: whoever limits an execution counts here.
+    /// Called at the start of a block, to limit an execution.
     ///
     /// # Errors
     /// [`Trap::TooLong`].
@@ -143,10 +145,10 @@ pub trait Machine: Memory {
     }
 }
 
-/// Execute a function that the verifier accepts, with one word for each parameter.
+/// Executes a function that the verifier accepts, with one word for each parameter.
 ///
 /// # Errors
-/// The [`Fault`] that ended the execution: something that machine code leaves undefined.
+/// The [`Fault`] that ended the execution: an operation that is undefined in machine code.
 pub fn execute<M: Machine>(
     func: &Func,
     helpers: &PrimaryMap<HelperId, Helper>,
@@ -164,7 +166,8 @@ pub fn execute<M: Machine>(
     };
     let result = activation.run(args, machine);
     for &slot in &activation.slots {
-        // A checked memory says no only where the function itself has released the slot, which has trapped.
+        // A checked memory reports an error only if the function itself has released the slot,
+        // which has trapped.
         let _ = machine.release(slot);
     }
     result.map_err(|trap| Box::new(activation.fault(trap)))
@@ -177,10 +180,10 @@ struct Activation<'a> {
     values: Vec<u64>,
     /// Addresses of the stack slots.
     slots: Vec<u64>,
-    /// Arguments on their way to parameters.
+    /// Arguments that are about to become parameters.
     moved: Vec<u64>,
     block: Block,
-    /// The instruction that runs; none at the block's end.
+    /// The current instruction; none at the block's end.
     inst: Option<usize>,
 }
 

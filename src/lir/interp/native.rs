@@ -1,11 +1,11 @@
-//! The machine that stands in for machine code: the process's memory, and calls by address.
+//! The machine that replaces machine code: the process's memory, and calls by address.
 
 use super::{Callee, Machine, Outcome, Trap, call_address};
 use crate::exits::ExitId;
 use crate::lir::graph::Signature;
 use crate::ll::{Memory, MemoryError, RawMemory, Shape, Width};
 
-/// What becomes of an exit.
+/// The action at an exit.
 type Hook<'a> = &'a mut dyn FnMut(ExitId, Vec<u64>) -> Result<Outcome, Trap>;
 
 /// The process as a machine.
@@ -18,17 +18,17 @@ impl<'a> Native<'a> {
     /// The process.
     ///
     /// # Safety
-    /// The interpreted function loads from, stores to and calls only what may be at that moment, with the right
-    /// signatures: it could run as machine code.
+    /// The interpreted function only makes accesses and calls that are valid at that moment, with
+    /// the right signatures: it could run as machine code.
     pub unsafe fn new() -> Native<'a> {
         Native {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that all accesses are valid.
             memory: unsafe { RawMemory::new() },
             hook: None,
         }
     }
 
-    /// Do this at an exit; its outcome is the function's.
+    /// Sets the action at an exit; its outcome is the function's.
     pub fn on_exit(mut self, hook: Hook<'a>) -> Native<'a> {
         self.hook = Some(hook);
         self
@@ -66,11 +66,11 @@ impl Machine for Native<'_> {
             Callee::Helper(helper) => helper.address as u64,
             Callee::Address(address) => address,
         };
-        // SAFETY: promised by whoever made this machine.
+        // SAFETY: the creator of this machine promises that calls are valid.
         Ok(unsafe { call_address(address, sig, args) }?)
     }
 
-    /// Near it: the address of a local of this function.
+    /// An address near it: that of a local variable of this function.
     #[inline(never)]
     fn stack_pointer(&self) -> u64 {
         let here = 0u8;

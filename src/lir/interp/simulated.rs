@@ -1,7 +1,7 @@
-//! A machine that is not there: checked memory, and helpers that are Rust closures.
+//! A simulated machine: checked memory, and helpers that are Rust closures.
 //!
-//! Low-level code is tested on it: each access is checked, exceptions are names, and whatever the code allocated and did
-//! not free is found at the end.
+//! Low-level code is tested on it: each access is checked, exceptions are names, and allocations
+//! that the code did not free are found at the end.
 
 use super::{CallError, Callee, Fault, Machine, Outcome, Trap, execute};
 use crate::exits::ExitId;
@@ -12,7 +12,7 @@ use cranelift_entity::PrimaryMap;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What a helper does: it may allocate, and [raise](Simulated::raise).
+/// The body of a helper: it may allocate, and [raise](Simulated::raise).
 pub type HelperBody = Rc<dyn Fn(&mut Simulated, &[u64]) -> Result<[u64; 2], Trap>>;
 
 /// The simulated machine.
@@ -28,16 +28,16 @@ pub struct Simulated {
     blocks: u64,
 }
 
-/// After so many blocks an execution is given up.
+/// The most blocks of an execution.
 const MOST_BLOCKS: u64 = 10_000_000;
 
-/// Why an interpretation gave no values.
+/// The reason why an interpretation returned no values.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Failure {
     /// It raised an exception.
     #[error("raised {0}")]
     Raised(String),
-    /// It left by an exit, without an exception.
+    /// It took an exit, without an exception.
     #[error("left by {exit} with {words:x?}")]
     Exit {
         /// The record's number.
@@ -48,18 +48,18 @@ pub enum Failure {
     /// An intrinsic does not apply.
     #[error("the operation does not apply")]
     Fail,
-    /// It did what it must not.
+    /// It violated a rule.
     #[error("{0}")]
     Fault(#[from] Box<Fault>),
-    /// It allocated objects that it neither freed nor gave to anybody who frees them.
+    /// It allocated objects that it neither freed nor passed to an owner.
     #[error("not freed: {}", .0.join(", "))]
     Leaks(Vec<String>),
-    /// Another exception than the one that was expected, or none.
+    /// It raised another exception than the expected one, or none.
     #[error("expected {expected}, found {found}")]
     NotRaised {
         /// The exception that was expected.
         expected: String,
-        /// What happened.
+        /// The actual outcome.
         found: String,
     },
 }
@@ -70,7 +70,7 @@ impl Simulated {
         Simulated::default()
     }
 
-    /// Give it a helper, and declare that to LIR. It may do nothing that `effects` does not say.
+    /// Adds a helper, and declares it to LIR. Its effects must be within `effects`.
     pub fn helper(
         &mut self,
         name: &'static str,
@@ -92,12 +92,12 @@ impl Simulated {
         &self.declared
     }
 
-    /// Give a function an address, to be called through.
+    /// Gives a function an address, through which it can be called.
     ///
     /// # Errors
-    /// If there is no room.
+    /// If there is not enough memory.
     pub fn function(&mut self, func: Func) -> Result<u64, MemoryError> {
-        // It has an address but no cells: nothing may be read there.
+        // It has an address but no cells: no data may be read there.
         let shape = Shape {
             bytes: 8,
             ..Shape::default()
@@ -107,12 +107,12 @@ impl Simulated {
         Ok(address)
     }
 
-    /// An exception of this name is pending from now on.
+    /// Makes an exception of this name pending.
     pub fn raise(&mut self, exception: &str) {
         self.raised = Some(exception.to_owned());
     }
 
-    /// The exception that is pending, which is taken away.
+    /// Takes the pending exception.
     pub fn take_raised(&mut self) -> Option<String> {
         self.raised.take()
     }
@@ -205,10 +205,11 @@ impl Machine for Simulated {
     }
 }
 
-/// Interpret a function: what it returns. Whatever it allocates must be freed when it ends.
+/// Interprets a function. Returns its results. Everything that it allocates must be freed when it
+/// ends.
 ///
 /// # Errors
-/// A [`Failure`] says how it ended instead.
+/// A [`Failure`] if it ended in another way.
 pub fn interpret(func: &Func, args: &[u64], machine: &mut Simulated) -> Result<Vec<u64>, Failure> {
     let before = machine.memory.alive();
     let helpers = machine.declared.clone();
@@ -231,10 +232,10 @@ pub fn interpret(func: &Func, args: &[u64], machine: &mut Simulated) -> Result<V
     }
 }
 
-/// Interpret a function that must raise this exception.
+/// Interprets a function that must raise this exception.
 ///
 /// # Errors
-/// [`Failure::NotRaised`] if it does anything else.
+/// [`Failure::NotRaised`] if it ends in another way.
 pub fn interpret_raises(
     exception: &str,
     func: &Func,

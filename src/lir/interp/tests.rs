@@ -1,4 +1,4 @@
-//! The interpreter by itself; `codegen/tests/oracle.rs` compares it with machine code.
+//! Tests of the interpreter alone; `codegen/tests/oracle.rs` compares it with machine code.
 
 use super::*;
 use crate::lir::{Mode, parse, verify};
@@ -18,7 +18,7 @@ fn run_with(
     let fails = text.contains("  fail");
     let mode = if fails { Mode::Intrinsic } else { Mode::Unit };
     verify(&func, mode, helpers).unwrap();
-    // SAFETY: the functions below touch their own stack slots, and call the helpers they are given.
+    // SAFETY: the functions below access their own stack slots, and call the given helpers.
     let mut machine = unsafe { Native::new() };
     execute(&func, helpers, args, &mut machine)
 }
@@ -33,7 +33,7 @@ fn returns(text: &str, args: &[u64], expected: &[u64]) {
 
 #[test]
 fn arguments_of_a_jump_are_read_before_parameters_are_written() {
-    // Fibonacci's pair, and a swap.
+    // Fibonacci's pair, and an exchange.
     let fib = "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = iconst 0\n  v2 = iconst 1\n  jump block1(v0, v1, v2)\n\
                block1(v3: i64, v4: i64, v5: i64):\n  v6 = icmp eq v3, v1\n  br v6, block3, block2\n\
                block2:\n  v7 = isub v3, v2\n  v8 = iadd v4, v5\n  jump block1(v7, v5, v8)\nblock3:\n  return v4\n}";

@@ -254,7 +254,7 @@ proptest! {
         verify(&func, mode, &helpers).map_err(|e| TestCaseError::fail(format!("{e}\n{}", print(&func, &helpers))))?;
         let text = print(&func, &helpers);
         let read = parse(&text, &helpers).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
-        // The text has no types of results; the verifier says whether they are right.
+        // The text has no types of results; the verifier checks them.
         verify(&read, mode, &helpers).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
         prop_assert_eq!(&read.signature, &func.signature);
         prop_assert_eq!(print(&read, &helpers), text);

@@ -1,4 +1,4 @@
-//! Tests of the verifier: each writes a function that is wrong, and the whole list of faults.
+//! Tests of the verifier: each writes a faulty function, and the complete list of faults.
 
 use super::super::{Builder, parse, random};
 use super::*;
@@ -14,7 +14,7 @@ fn check_func(func: &Func, mode: Mode, expect: Expect) {
     expect.assert_eq(&found);
 }
 
-/// Check a function given as `(params) -> results { ... }`.
+/// Checks a function given as `(params) -> results { ... }`.
 fn check(text: &str, expect: Expect) {
     let text = format!("function test{text}");
     let func = parse(&text, &random::helpers()).unwrap_or_else(|e| panic!("{e}"));
