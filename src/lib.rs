@@ -1,10 +1,10 @@
 //! Cladonia: a just-in-time compiler for dynamic languages with a Python-like object model.
 //!
-//! The crate knows no particular host. A host runtime describes itself with [`host`], hands over a function as typed
-//! [`bytecode`], and gets machine code from the [`engine`].
+//! The crate knows no particular host. A host runtime describes itself with [`host`], passes a
+//! function as typed [`bytecode`], and gets machine code from the [`engine`].
 
 #![deny(missing_docs)]
-// Types are ordered partially: "not below" is a question of its own, often asked.
+// Types are ordered partially: "not below" is a query of its own, and a frequent one.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
 pub mod access;

@@ -1,23 +1,26 @@
-//! Addresses in code: the code has numbers for them, and is patched with what they stand for where it is placed.
+//! Addresses in code: the generated code refers to them by number, and is patched with their values
+//! where it is placed.
 
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// The addresses of a function, numbered in the order in which they were met. Equal ones have one number.
+/// The addresses of a function, numbered in the order of their first use. Equal ones have one
+/// number.
 #[derive(Default)]
 pub(super) struct Addresses {
     numbers: FxHashMap<u64, u32>,
     list: Vec<u64>,
 }
 
-/// Whether an address is part of the code as any integer is: null, and what lies where a program lies that the system does not place at
-/// random. The machine has shorter instructions for these, which depend on their values.
+/// Returns true if an address is part of the code like any other integer: null, and low addresses,
+/// which the system does not randomise. The machine has shorter instructions for these, depending
+/// on their values.
 pub(super) fn is_fixed(address: u64) -> bool {
     i32::try_from(address).is_ok()
 }
 
 impl Addresses {
-    /// Forget all.
+    /// Removes all addresses.
     pub(super) fn clear(&mut self) {
         self.numbers.clear();
         self.list.clear();
@@ -35,7 +38,7 @@ impl Addresses {
         }
     }
 
-    /// All, by their numbers.
+    /// All addresses, by their numbers.
     pub(super) fn all(&self) -> &[u64] {
         &self.list
     }

@@ -1,4 +1,4 @@
-//! The code of a function before it is anywhere: bytes, what they are to be patched with, and maps of its frames.
+//! The code of a function before it is placed: bytes, the places to patch, and maps of its frames.
 
 use crate::code::FrameMap;
 use cranelift_codegen::binemit::Reloc;
@@ -6,22 +6,22 @@ use cranelift_codegen::ir::{ExternalName, Function, LibCall};
 use cranelift_codegen::{CompiledCode, FinalizedMachReloc, FinalizedRelocTarget};
 use cranelift_module::{FuncId, ModuleReloc, ModuleRelocTarget};
 
-/// The names of callees, by their places in the list of what a function calls.
+/// The namespace of callees, by their indexes in the list of a function's callees.
 pub(super) const CALLEES: u32 = 0;
-/// The names of addresses, by their numbers.
+/// The namespace of addresses, by their numbers.
 pub(super) const ADDRESSES: u32 = 1;
 
-/// The code of a function, for any place.
+/// The code of a function, independent of its place.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Body {
     align: u64,
     pub(super) code: Vec<u8>,
     relocs: Vec<BodyReloc>,
-    /// The maps of calls that may collect, by the offset in the code that they return to.
+    /// The maps of calls that may collect, by the offset of the return address in the code.
     pub(super) maps: Vec<(usize, FrameMap)>,
 }
 
-/// A place in the code that depends on where things are.
+/// A place in the code that depends on an address.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct BodyReloc {
     offset: u32,
@@ -32,17 +32,17 @@ struct BodyReloc {
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Target {
-    /// What is called, by its place in the list of that.
+    /// A callee, by its index in the list.
     Callee(u32),
     /// An address, by its number.
     Address(u32),
     /// A place in the code itself.
     Own(u32),
-    /// A function that Cranelift calls of its own accord.
+    /// A library function that Cranelift calls on its own.
     Library(LibCall),
 }
 
-/// The kinds of places that bodies have which are stored, by the numbers that they have there.
+/// The kinds of relocations in stored bodies, by their numbers there.
 const KINDS: [Reloc; 4] = [
     Reloc::Abs8,
     Reloc::X86PCRel4,
@@ -51,7 +51,7 @@ const KINDS: [Reloc; 4] = [
 ];
 
 impl Body {
-    /// The body of what has been compiled. None if the code refers to something of a kind that is not known.
+    /// The body of a compiled function. None if the code has a relocation of an unknown kind.
     pub(super) fn new(
         func: &Function,
         compiled: &CompiledCode,
@@ -89,19 +89,19 @@ impl Body {
         })
     }
 
-    /// What its beginning is to be a multiple of.
+    /// The alignment of its beginning.
     pub(super) fn align(&self) -> u64 {
         self.align
     }
 
-    /// The code with its addresses, and what is left to the linker, to which callees are functions by their places. None for a body that is
-    /// not of a function with so many callees and addresses.
+    /// The code with its addresses, and the relocations that are left to the linker, which refer to
+    /// callees by index. None if the body does not fit this number of callees and addresses.
     pub(super) fn link(
         &self,
         callees: usize,
         addresses: &[u64],
     ) -> Option<(Vec<u8>, Vec<ModuleReloc>)> {
-        // It is declared after its callees.
+        // The function itself is declared after its callees.
         let own = FuncId::from_u32(callees as u32);
         let mut code = self.code.clone();
         let mut relocs = Vec::with_capacity(self.relocs.len());
@@ -112,7 +112,7 @@ impl Body {
                 Target::Own(offset) => ModuleRelocTarget::FunctionOffset(own, offset),
                 Target::Library(call) => ModuleRelocTarget::LibCall(call),
                 Target::Address(n) => {
-                    // Nothing else is made of an address: see the emitter.
+                    // The emitter uses addresses in no other way.
                     let address = addresses.get(n as usize)?;
                     let address = address.wrapping_add_signed(reloc.addend);
                     let at = reloc.offset as usize;
@@ -134,7 +134,7 @@ impl Body {
         Some((code, relocs))
     }
 
-    /// As bytes. None for what only this process understands.
+    /// The body as bytes. None if only this process could use it.
     pub(super) fn encode(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::with_capacity(self.code.len() + 16 * self.relocs.len() + 64);
         let mut word = |n: u32| bytes.extend(n.to_le_bytes());
@@ -165,7 +165,7 @@ impl Body {
         Some(bytes)
     }
 
-    /// Read back. None for what is no body.
+    /// Reads a body back. None for invalid bytes.
     pub(super) fn decode(bytes: &[u8]) -> Option<Body> {
         let mut rest = bytes;
         let mut word = || {
@@ -213,7 +213,7 @@ impl Body {
         })
     }
 
-    /// Bytes of memory that it takes.
+    /// The number of bytes in memory.
     pub(super) fn size(&self) -> usize {
         self.code.len() + size_of_val(&self.relocs[..]) + size_of_val(&self.maps[..])
     }

@@ -1,6 +1,7 @@
-//! Code that was generated before: in this process, or in another one if there is a store.
+//! A cache of generated code: of this process, and of others if there is a store.
 //!
-//! Only code generation is saved. Whoever asks has made the low-level code, with all checks and assumptions, and the key is that code.
+//! Only code generation is saved. The caller has already made the low-level code, with all checks
+//! and assumptions, and the key is a hash of that code.
 
 use super::body::Body;
 use super::key::Key;
@@ -9,37 +10,39 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Keeps code from one process to the next: a host's folder, say. It is asked on whichever thread generates code.
+/// Keeps code from one process to the next, for example in a folder of the host's. It is called on
+/// the thread that generates code.
 pub trait Store: Send + Sync {
-    /// The bytes that were kept under a key: all of them as they were given, or none.
+    /// The bytes that were kept under a key: all of them unchanged, or none.
     fn find(&self, key: &Key) -> Option<Vec<u8>>;
 
-    /// Keep bytes, now or later. Nothing depends on it.
+    /// Keeps bytes, now or later. No result depends on it.
     fn keep(&self, key: &Key, bytes: Vec<u8>);
 
-    /// What was found under a key is of no use.
+    /// Reports that the bytes under a key are useless.
     fn refuse(&self, key: &Key);
 
-    /// Do a part of what was put off, where nobody waits for it. Gives whether there was anything to do.
+    /// Does a part of the deferred work, at a time when no compile waits. Returns true if there was
+    /// any.
     fn settle(&self) -> bool;
 }
 
-/// How often code was asked for.
+/// Counts of requests for code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CacheCounts {
-    /// Functions whose code this process has made before.
+    /// Functions whose code this process had generated before.
     pub shared: u64,
     /// Functions whose code was in the store.
     pub found: u64,
     /// Functions whose code was generated.
     pub missed: u64,
-    /// Units all of whose functions had their code found or shared.
+    /// Units whose functions all had their code found or shared.
     pub units_found: u64,
     /// Other units.
     pub units_missed: u64,
 }
 
-/// Code that was generated before.
+/// The cache of generated code.
 pub struct Cache {
     store: Box<dyn Store>,
     recent: Mutex<Recent>,
@@ -50,7 +53,8 @@ pub struct Cache {
     units_missed: AtomicU64,
 }
 
-/// What this process has made or found last: small functions are often the same in several namespaces, and stubs for each function.
+/// The latest code of this process: small functions are often the same in several namespaces, and
+/// each function has stubs.
 #[derive(Default)]
 struct Recent {
     bodies: HashMap<Key, Arc<Body>>,
@@ -59,9 +63,9 @@ struct Recent {
 }
 
 impl Recent {
-    /// Bytes of all at most.
+    /// The most bytes of all bodies.
     const LIMIT: usize = 512 << 10;
-    /// Bytes of one at most.
+    /// The most bytes of one body.
     const LARGEST: usize = 16 << 10;
 
     fn insert(&mut self, key: Key, body: &Arc<Body>) {
@@ -81,7 +85,7 @@ impl Recent {
 }
 
 impl Cache {
-    /// A cache before a store.
+    /// A cache in front of a store.
     pub fn new(store: Box<dyn Store>) -> Cache {
         Cache {
             store,
@@ -94,7 +98,7 @@ impl Cache {
         }
     }
 
-    /// How often it was asked.
+    /// The counts so far.
     pub fn counts(&self) -> CacheCounts {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         CacheCounts {
@@ -106,7 +110,7 @@ impl Cache {
         }
     }
 
-    /// Count a unit.
+    /// Counts a unit.
     pub(crate) fn count_unit(&self, found: bool) {
         let count = match found {
             true => &self.units_found,
@@ -115,14 +119,15 @@ impl Cache {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Do a part of what the store has put off: see [`Store::settle`].
+    /// Does a part of the store's deferred work: see [`Store::settle`].
     pub fn settle(&self) -> bool {
         self.store.settle()
     }
 
-    /// The body that was made under a key.
+    /// The body that was kept under a key.
     pub(super) fn find(&self, key: &Key) -> Option<Arc<Body>> {
-        // A lock that is held is that of another thread, of this process or of the one it was forked from: nobody waits for it.
+        // If the lock is taken, it is by another thread, of this process or of the one it was
+        // forked from: do not wait.
         let recent = self.recent.try_lock();
         if let Some(body) = recent
             .ok()
@@ -142,7 +147,7 @@ impl Cache {
         Some(body)
     }
 
-    /// What was found under a key does not fit the function after all.
+    /// Reports that the body under a key does not fit the function.
     pub(super) fn refuse(&self, key: &Key) {
         if let Ok(mut recent) = self.recent.try_lock()
             && let Some(body) = recent.bodies.remove(key)
@@ -153,7 +158,7 @@ impl Cache {
         self.store.refuse(key);
     }
 
-    /// A body was made.
+    /// Keeps a new body.
     pub(super) fn keep(&self, key: &Key, body: Body) {
         self.missed.fetch_add(1, Ordering::Relaxed);
         if let Some(bytes) = body.encode() {
@@ -162,7 +167,7 @@ impl Cache {
         self.remember(key, &Arc::new(body));
     }
 
-    /// Bytes of what is remembered.
+    /// The number of bytes in memory.
     #[cfg(test)]
     pub(super) fn kept(&self) -> usize {
         self.recent.lock().unwrap().size

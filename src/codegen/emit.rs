@@ -19,34 +19,35 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
-/// What an instruction takes.
+/// The operands of an instruction.
 pub(super) type Values = SmallVec<[ir::Value; 8]>;
 
-/// What an edge passes.
+/// The arguments of an edge.
 type Passed = SmallVec<[BlockArg; 8]>;
 
-/// The calling convention of routines that keep most registers: that of Windows, which lets a call change half as many as the C convention
-/// of others does, and two words more live across it where they are.
+/// The calling convention of routines that keep most registers: that of Windows, in which a call
+/// may change half as many registers as in the C convention of other systems, so that two more
+/// words stay in registers across it.
 const KEEPS_MOST: CallConv = CallConv::WindowsFastcall;
 
-/// Reaching the end of a block that does not end.
+/// The trap for reaching the end of a block that does not end.
 const UNREACHABLE: TrapCode = TrapCode::unwrap_user(1);
 
-/// Working memory, kept from one function to the next.
+/// Working memory, reused from one function to the next.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) cfg: Cfg,
-    /// Blocks that the entry reaches without passing a block marked as cold.
+    /// Blocks that are reachable without passing a block marked as cold.
     pub(super) hot: EntitySet<Block>,
-    /// Cold blocks of loops that call nothing in their hot blocks.
+    /// Cold blocks of loops that make no calls in their hot blocks.
     pub(super) sheltered: EntitySet<Block>,
     pub(super) loops: Vec<NaturalLoop>,
-    /// The innermost of the loops that a block is in.
+    /// The innermost loop of each block.
     pub(super) innermost: SecondaryMap<Block, Option<usize>>,
     /// Truth values that are used once.
     singles: EntitySet<Value>,
-    /// The values that nothing takes of what does nothing but give them. It need not be emitted: instruction selection would count it as a
-    /// use of its operands.
+    /// Unused results of instructions without effects. These are not emitted: instruction selection
+    /// would count them as uses of their operands.
     idle: EntitySet<Value>,
     blocks: SecondaryMap<Block, PackedOption<ir::Block>>,
     values: SecondaryMap<Value, PackedOption<ir::Value>>,
@@ -55,21 +56,22 @@ pub(super) struct Scratch {
     guarded: SecondaryMap<HelperId, PackedOption<ir::FuncRef>>,
     sigs: SecondaryMap<SigId, PackedOption<ir::SigRef>>,
     slots: Vec<ir::StackSlot>,
-    /// Which stack slot's address a value is, if the slot holds references.
+    /// The stack slot of each value that is its address, if the slot holds references.
     ref_slots: SecondaryMap<Value, PackedOption<ir::StackSlot>>,
 }
 
-/// What is called by a symbol of the linker's.
+/// A callee with a linker symbol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Declared {
     Helper(HelperId),
     Routine(RoutineId),
-    /// The [guard of registers](super::guarded) of a helper, and where it is.
+    /// The [register guard](super::guarded) of a helper, and its address.
     Guarded(HelperId, u64),
 }
 
 impl Declared {
-    /// The linker's name. Not the host's: that could hide a library function that Cranelift itself calls.
+    /// The linker's name. Not the host's, which could hide a library function that Cranelift itself
+    /// calls.
     pub(super) fn symbol(self) -> String {
         match self {
             Declared::Helper(id) => id.to_string(),
@@ -103,7 +105,8 @@ impl Declared {
 }
 
 impl Scratch {
-    /// Order the blocks and find the hot ones. Gives what is called by name, each once, the hook included.
+    /// Orders the blocks and finds the hot ones. Returns the callees with symbols, each once, the
+    /// hook included.
     pub(super) fn walk(
         &mut self,
         func: &Func,
@@ -167,7 +170,7 @@ impl Scratch {
                 _ => {}
             }
         };
-        // Whatever uses a value comes behind it in this order.
+        // In this order, uses come before definitions.
         for &block in self.cfg.order().iter().rev() {
             let data = &func.blocks[block];
             let given = data.targets().flat_map(|call| &call.args);
@@ -186,11 +189,13 @@ impl Scratch {
         }
     }
 
-    /// Whether the block that a branch goes to if its condition does not hold should come first of the two.
+    /// Returns true if the target for a false condition should be the first of a branch.
     ///
-    /// Cranelift numbers blocks in reverse postorder, and visits the first target of a branch first: so that comes last, behind all
-    /// that the other one leads to. The register allocator takes what lies between the ends of a loop in this order for a part of it, and
-    /// prefers the values that are used there. So what is cold, and what leaves a loop, is named first.
+    /// Cranelift numbers blocks in reverse postorder, and visits the first target of a branch
+    /// first: so that one is placed last, after all blocks reachable from the other. The register
+    /// allocator treats all blocks between the ends of a loop in this order as part of it, and
+    /// prefers the values that are used there. So a cold target, or one outside the loop, comes
+    /// first in the branch.
     fn is_other_first(&self, from: Block, then: Block, els: Block) -> bool {
         let Some(i) = self.innermost[from] else {
             return false;
@@ -203,7 +208,7 @@ impl Scratch {
         rank(els) < rank(then)
     }
 
-    /// What the references of a function that has been emitted became.
+    /// The Cranelift values of an emitted function's references.
     pub(super) fn references(&self, func: &Func) -> Vec<ir::Value> {
         let values = func.refs.values.iter();
         values.filter_map(|v| self.values[v].expand()).collect()
@@ -218,17 +223,17 @@ pub(super) struct Emitter<'a> {
     call_conv: CallConv,
     scratch: &'a mut Scratch,
     addresses: &'a mut Addresses,
-    /// What Cranelift has for addresses, by their numbers.
+    /// Cranelift's names of addresses, by their numbers.
     symbols: Vec<PackedOption<ir::GlobalValue>>,
     /// See [`super::Codegen::plant`].
     pub(super) planted: bool,
     /// See [`super::Codegen::with_stack_maps`].
     pub(super) native_stack: Option<i32>,
-    /// The word that marks calls which may collect, made for the first.
+    /// The slot that marks calls which may collect, created for the first.
     collects: Option<ir::StackSlot>,
-    /// Where guarded calls leave their results, made for the first.
+    /// The slot for the results of guarded calls, created for the first.
     pub(super) given: Option<ir::StackSlot>,
-    /// Whether calls here are to keep all registers.
+    /// True if calls here must keep all registers.
     pub(super) is_sheltered: bool,
 }
 
@@ -256,7 +261,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Translate the function, whose blocks [`Scratch::walk`] has ordered. What it calls comes with whether a near call gets there.
+    /// Translates the function, whose blocks [`Scratch::walk`] has ordered. Each callee has a flag
+    /// that is true if a near call reaches it.
     pub(super) fn emit(mut self, declared: &[(Declared, bool)]) -> Result<(), CodegenError> {
         let func = self.input.func;
         let name: String = func
@@ -280,7 +286,7 @@ impl<'a> Emitter<'a> {
         self.declare(declared);
         self.make_blocks();
         let cfg = std::mem::take(&mut self.scratch.cfg);
-        // A collector is told what an exit passes.
+        // With a collector, exits pass their words, so that it finds them.
         let shares_tails = self.native_stack.is_none();
         let mut subtracted = SecondaryMap::new();
         for &block in cfg.order().iter().filter(|_| shares_tails) {
@@ -307,7 +313,7 @@ impl<'a> Emitter<'a> {
         self.emit_exit_blocks()
     }
 
-    /// The signature in Cranelift's terms. Truth values are extended by whoever passes them, as C compilers expect.
+    /// The signature in Cranelift's terms. The caller extends truth values, as C compilers expect.
     pub(super) fn signature(&self, signature: &Signature) -> ir::Signature {
         let mut result = ir::Signature::new(self.call_conv);
         let param = |&ty: &Ty| match ty {
@@ -397,7 +403,7 @@ impl<'a> Emitter<'a> {
         self.cursor.ins().symbol_value(types::I64, symbol)
     }
 
-    /// Make the reachable blocks, in the function's own order.
+    /// Creates the reachable blocks, in the function's own order.
     fn make_blocks(&mut self) {
         let func = self.input.func;
         let Scratch {
@@ -474,7 +480,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// Whether a truth value is used once.
+    /// Returns true if a truth value is used once.
     pub(super) fn is_single(&self, value: Value) -> bool {
         self.scratch.singles.contains(value)
     }
@@ -494,7 +500,7 @@ impl<'a> Emitter<'a> {
             .ok_or_else(|| self.malformed(format!("no {block}")))
     }
 
-    /// What a value became.
+    /// The Cranelift value of a value.
     pub(super) fn value(&self, value: Value) -> Result<ir::Value, CodegenError> {
         self.scratch.values[value]
             .expand()
@@ -505,7 +511,7 @@ impl<'a> Emitter<'a> {
         values.iter().map(|&v| self.value(v)).collect()
     }
 
-    /// Say what a value became.
+    /// Sets the Cranelift value of a value.
     pub(super) fn define(&mut self, value: Value, result: ir::Value) {
         self.scratch.values[value] = result.into();
     }
@@ -517,7 +523,7 @@ impl<'a> Emitter<'a> {
             .ok_or_else(|| self.malformed(format!("{id} is not declared")))
     }
 
-    /// The declared guard of registers of a helper.
+    /// The declared register guard of a helper.
     pub(super) fn guarded(&self, id: HelperId) -> Option<ir::FuncRef> {
         self.scratch.guarded[id].expand()
     }
@@ -529,7 +535,7 @@ impl<'a> Emitter<'a> {
             .ok_or_else(|| self.malformed(format!("{id} is not declared")))
     }
 
-    /// The signature of an indirect call, made at its first use.
+    /// The signature of an indirect call, created at its first use.
     pub(super) fn sig(&mut self, id: SigId) -> Result<ir::SigRef, CodegenError> {
         if let Some(sig) = self.scratch.sigs[id].expand() {
             return Ok(sig);
@@ -554,7 +560,7 @@ impl<'a> Emitter<'a> {
         slot.ok_or_else(|| self.malformed(format!("no stack slot {number}")))
     }
 
-    /// Remember what a stack slot's address became, for [`Emitter::collects`].
+    /// Notes the address of a stack slot, for [`Emitter::collects`].
     pub(super) fn slot_address(&mut self, address: Option<&Value>, number: i64) {
         let holds_refs =
             u32::try_from(number).is_ok_and(|n| self.input.func.refs.slots.contains(&n));
@@ -563,7 +569,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Before a call that may collect: note where this frame is.
+    /// Stores the place of this frame before a call that may collect.
     pub(super) fn leave_mark(&mut self) -> Result<(), CodegenError> {
         let Some(offset) = self.native_stack else {
             return Ok(());
@@ -580,8 +586,8 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// The call that has just been made may collect: mark it, and name the stack slots with references whose addresses
-    /// it is given.
+    /// Marks the latest call as one that may collect, with the stack slots of references whose
+    /// addresses it receives.
     pub(super) fn collects(&mut self, call: ir::Inst, args: &[Value]) {
         if self.native_stack.is_none() {
             return;

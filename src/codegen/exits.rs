@@ -1,8 +1,11 @@
-//! Exits: one shared cold block for each shape of values, which fills the exit buffer and calls the hook.
+//! Exits: one shared cold block for each shape of values, which fills the exit buffer and calls the
+//! hook.
 //!
-//! Nearly all exits of a function pass the same thread and the same frame. Those are no part of what goes to the shared block: it uses them
-//! where they are, since what all that leads to a block has, the block has too. What an exit only loads from where the frame has it, the
-//! shared block loads, and what it only adds to a word of memory, the shared block adds; what many exits subtract from that, it subtracts.
+//! Nearly all exits of a function pass the same thread and the same frame. Those are not passed to
+//! the shared block: it uses them directly, since they dominate it. A value that an exit only loads
+//! from the frame is loaded by the shared block, and a count that an exit only adds to a word of
+//! memory is added by the shared block; if many exits subtract the same value from that count, the
+//! shared block subtracts it.
 
 use super::CodegenError;
 use super::emit::Emitter;
@@ -17,74 +20,76 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// Exits that share one block. With more, the register allocator's walk over the block's predecessors up the dominator tree would
-/// cost the square of their number.
+/// The most exits that share one block. With more, the register allocator's walk over the block's
+/// predecessors up the dominator tree would take quadratic time.
 const MOST_SHARING: usize = 32;
 
 /// Bytes of one value in the exit buffer.
 const WORD: u32 = 8;
 
-/// What an exit's block does at its end that the block of its shape does for it.
+/// The instructions at the end of an exit's block that the shared block executes instead.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tail<'a> {
     /// Loads of words of the thread or the frame.
     loads: &'a [Inst],
-    /// What is added to a word of memory.
+    /// The addition to a word of memory.
     sum: Option<Sum<'a>>,
 }
 
 /// The instructions of a [`Sum`].
 const SUM: usize = 4;
 
-/// An address, a load from it, an addition and a store to it, which serve nothing else.
+/// An address, a load from it, an addition and a store to it, without other uses.
 #[derive(Clone, Copy)]
 struct Sum<'a> {
     insts: &'a [Inst],
     at: u64,
     added: Value,
-    /// What is subtracted from what is added, by one instruction more before those.
+    /// The value that one more instruction subtracts from the added value.
     less: Option<Value>,
 }
 
-/// So many exits must subtract the same for their shared blocks to do it: where others do, there are more such blocks.
+/// The number of exits that must subtract the same value for their shared blocks to do it. Each
+/// such value needs shared blocks of its own.
 const MANY: u32 = 16;
 
-/// What an exit passes in one word of the buffer.
+/// The content of one word of the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Word {
     /// The function's thread or frame.
     Context(ir::Value),
-    /// What is at an offset from the function's thread or frame.
+    /// The word at an offset from the function's thread or frame.
     Held(ir::Value, i32),
-    /// Nothing: a value that is passed is added to the word at this address, less what may be there.
+    /// None: a passed value is added to the word at this address, after an optional subtraction.
     Added(u64, Option<ir::Value>, Passed),
-    /// A value that is passed, and whether it is a reference that a collector must find.
+    /// A passed value, and true if it is a reference that a collector must find.
     Own(Passed, bool),
 }
 
 /// A value that an exit passes, which may be in several words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Passed {
-    /// The next one. (Integers and addresses are one to the machine, so they are one in a shape.)
+    /// The next value. (Integers and addresses are the same to the machine, so they have the same
+    /// shape.)
     Next(ir::Type),
-    /// One that was passed before, by its number.
+    /// A value that was passed before, by its index.
     Again(usize),
 }
 
 /// The shared blocks of a function.
 #[derive(Default)]
 pub(super) struct ExitBlocks {
-    /// Where exits leave their number, made for the first.
+    /// The slot in which exits leave their number, created for the first.
     number: Option<StackSlot>,
     /// The thread and the frame of the first exit.
     context: Vec<ir::Value>,
     by_shape: FxHashMap<Vec<Word>, (ir::Block, usize)>,
-    /// In the order they were made, so that the same input gives the same code.
+    /// In the order of creation, so that the same input gives the same code.
     blocks: Vec<(ir::Block, Vec<Word>)>,
 }
 
 impl<'a> Tail<'a> {
-    /// What is at the end of a block. How many exits subtract a value is in `subtracted`.
+    /// The tail of a block. `subtracted` has the number of exits that subtract each value.
     pub(super) fn of(data: &'a BlockData, subtracted: &SecondaryMap<Value, u32>) -> Tail<'a> {
         let Some(Term::Exit { args, .. }) = &data.term else {
             return Tail::default();
@@ -106,7 +111,7 @@ impl<'a> Tail<'a> {
         Tail { loads, sum }
     }
 
-    /// Count what an exit subtracts from what it adds.
+    /// Counts the value that an exit subtracts from its added value.
     pub(super) fn count(data: &BlockData, subtracted: &mut SecondaryMap<Value, u32>) {
         let Some(Term::Exit { args, .. }) = &data.term else {
             return;
@@ -118,7 +123,7 @@ impl<'a> Tail<'a> {
         }
     }
 
-    /// How many instructions it is.
+    /// The number of instructions.
     pub(super) fn len(&self) -> usize {
         self.loads.len() + self.sum.map_or(0, |sum| sum.insts.len())
     }
@@ -143,7 +148,7 @@ impl Sum<'_> {
             && store.imm == word
             && store.args[0] == place.results[0]
             && store.args[1] == sum.results[0];
-        // Nothing behind it may name what is not made.
+        // No instruction after it may use its intermediate values.
         let mut behind = args.iter().chain(loads.iter().flat_map(|load| &load.args));
         let is_made = |v: &Value| insts.iter().any(|inst| inst.results.contains(v));
         let added = *sum.args.get(1)?;
@@ -156,7 +161,8 @@ impl Sum<'_> {
     }
 }
 
-/// If what an exit adds to a word is a difference that is made right before, and for nothing else: of what.
+/// The operands, if the value that an exit adds to a word is a difference that is computed right
+/// before, and not used elsewhere.
 fn difference(
     data: &BlockData,
     args: &[Value],
@@ -173,7 +179,8 @@ fn difference(
     (is_difference && !is_used).then_some([of, less])
 }
 
-/// The instructions at the end of a block that only load words of the thread or the frame for its exit.
+/// The instructions at the end of a block that only load words of the thread or the frame for its
+/// exit.
 fn loads_for_exit<'a>(data: &'a BlockData, args: &[Value]) -> &'a [Inst] {
     let context = &args[..args.len().min(CONTEXT_WORDS as usize)];
     let is_load = |inst: &&Inst| {
@@ -192,7 +199,8 @@ fn loads_for_exit<'a>(data: &'a BlockData, args: &[Value]) -> &'a [Inst] {
 }
 
 impl Emitter<'_> {
-    /// Leave by an exit: go to the block of the values' shape. What is in `tail` has not been made: the shared block makes it.
+    /// Takes an exit: jumps to the block for the values' shape. The instructions of `tail` are not
+    /// emitted here: the shared block emits them.
     pub(super) fn exit(
         &mut self,
         exit: ExitId,
@@ -287,7 +295,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Fill the shared blocks, after all others.
+    /// Fills the shared blocks, after all others.
     pub(super) fn emit_exit_blocks(mut self) -> Result<(), CodegenError> {
         if self.exits.blocks.is_empty() {
             return Ok(());
@@ -359,7 +367,7 @@ impl Emitter<'_> {
             let call = self.cursor.ins().call(hook, &[unit, number, address]);
             self.collects(call, &[]);
             for place in refs {
-                // The hook finds what a collector has made of them.
+                // The hook finds the updated references after a collection.
                 let (ty, slot, offset) = (types::I64, buffer, place * WORD);
                 let entry = ir::UserStackMapEntry { ty, slot, offset };
                 self.cursor
@@ -382,8 +390,9 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Where an exit leaves its number: in memory, which takes one instruction and no register for the allocator to find. None where a
-    /// collector walks the native stack, whose frames stay as they are: there it is passed.
+    /// The slot in which an exit leaves its number: memory takes one instruction, and no register.
+    /// None if a collector walks the native stack, whose frames must stay as they are: there the
+    /// number is passed.
     fn place_of_number(&mut self) -> Option<StackSlot> {
         if self.native_stack.is_some() {
             return None;

@@ -1,4 +1,4 @@
-//! Calls that keep all registers: which there are, and how they are made.
+//! Register guards: functions that call a helper and keep all registers.
 
 use super::CodegenError;
 use super::emit::{Declared, Emitter, Scratch, clif_type};
@@ -7,8 +7,9 @@ use crate::ll::{Ty, Width};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
 use cranelift_codegen::isa::CallConv;
 
-/// The function that calls a helper for a caller which loses no register by it: with a result, a pointer to where that goes follows the
-/// operands. None for a helper with another result than a word.
+/// The register guard of a helper: a function that calls it for a caller that loses no register. If
+/// there is a result, a pointer to its place follows the operands. None for a helper with a result
+/// other than a word.
 pub fn guarded(id: HelperId, helper: &Helper) -> Option<Func> {
     let Signature { params, results } = &helper.signature;
     if !helper.can_be_guarded() {
@@ -31,12 +32,12 @@ pub fn guarded(id: HelperId, helper: &Helper) -> Option<Func> {
     Some(func)
 }
 
-/// Where a helper has a guard of registers, if it has one.
+/// The address of a helper's register guard, if it has one.
 pub type Guards<'a> = &'a dyn Fn(HelperId) -> Option<u64>;
 
 impl Scratch {
-    /// Find the blocks that nothing hot leads to in loops that call nothing in their hot blocks, or in a function that keeps most registers, and
-    /// declare what they are to call.
+    /// Finds the cold blocks of loops that make no calls in their hot blocks, or of a function that
+    /// keeps most registers, and declares the guards for their callees.
     pub(super) fn shelter(
         &mut self,
         func: &Func,
@@ -78,7 +79,7 @@ impl Scratch {
 }
 
 impl Emitter<'_> {
-    /// What the guard of a helper takes, in Cranelift's terms.
+    /// The signature of a helper's guard, in Cranelift's terms.
     pub(super) fn guarded_signature(&self, id: HelperId) -> ir::Signature {
         let Signature { params, results } = &self.input.helpers[id].signature;
         let mut signature = ir::Signature::new(CallConv::PreserveAll);
@@ -90,7 +91,8 @@ impl Emitter<'_> {
         signature
     }
 
-    /// Call a helper so that no register is lost, if this is a place for that; says whether it was.
+    /// Calls a helper so that no register is lost, if the block requires it. Returns true if it
+    /// did.
     pub(super) fn call_guarded(
         &mut self,
         id: HelperId,
@@ -101,7 +103,8 @@ impl Emitter<'_> {
         let Some(guarded) = guarded.filter(|_| self.is_sheltered) else {
             return Ok(false);
         };
-        // Copies: the call wants its arguments in certain registers, and what hot code uses too is to stay where it is.
+        // Copies: the call wants its arguments in certain registers, while values of hot code must
+        // keep theirs.
         let mut args: Vec<ir::Value> = args.iter().map(|&arg| self.copy(arg)).collect();
         let place = (!inst.results.is_empty()).then(|| {
             let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3);

@@ -1,7 +1,8 @@
-//! What code is known by: all that decides about it, with numbers in place of addresses.
+//! Keys of code: a hash of all its input, with numbers in place of addresses.
 //!
-//! Two functions with one key have the same code, but for the addresses that it is patched with. So everything that the emitter looks at is
-//! in here: the function but for its name, how it is to be called, which of its callees are near, and what made the code.
+//! Two functions with one key have the same code, except for the patched addresses. So the key
+//! includes everything that the emitter reads: the function except its name, its calling
+//! convention, the callees that are near, and the version of the generator.
 
 use super::addresses::{Addresses, is_fixed};
 use super::emit::Declared;
@@ -13,17 +14,17 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use std::fmt;
 use std::hash::Hasher;
 
-/// What code is known by. It prints as 32 hexadecimal digits.
+/// The key of code. It prints as 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key([u8; 16]);
 
 impl Key {
-    /// The key of a number, for tests of stores.
+    /// The key with these bytes, for tests of stores.
     pub const fn from_bytes(bytes: [u8; 16]) -> Key {
         Key(bytes)
     }
 
-    /// Its bytes, which are as good as random.
+    /// Its bytes, which are evenly distributed.
     pub const fn bytes(&self) -> [u8; 16] {
         self.0
     }
@@ -46,7 +47,7 @@ pub fn fingerprint(bytes: &[u8]) -> [u8; 16] {
     SipHasher13::new().hash(bytes).as_bytes()
 }
 
-/// What makes the code, and for which machine.
+/// The generator of the code, and the target machine.
 pub(super) fn generator(codegen: &Codegen) -> SipHasher13 {
     let Codegen {
         isa, native_stack, ..
@@ -87,7 +88,7 @@ pub(super) fn key(
     Key(hasher.finish128().as_bytes())
 }
 
-/// Writes things so that different ones are different bytes.
+/// Writes data so that different data give different bytes.
 struct Writer<'a> {
     bytes: Vec<u8>,
     addresses: &'a mut Addresses,

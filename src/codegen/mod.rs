@@ -1,43 +1,51 @@
 //! Code generation: LIR to Cranelift IR to bytes. Its only input is LIR.
 //!
-//! # How
-//! LIR is in SSA form with block parameters, as Cranelift's IR is, so each function is translated in one walk in
-//! reverse postorder (definitions before uses), without Cranelift's front end. Cranelift selects instructions and
-//! allocates registers; it does not optimise, because that is done on HIR. `cranelift-jit` links each function as a
-//! module of its own over the pages of [`CodeMemory`].
+//! # The translation
+//! LIR is in SSA form with block parameters, like Cranelift's IR. So each function is translated in
+//! one walk in reverse postorder (definitions before uses), without Cranelift's front end.
+//! Cranelift selects instructions and allocates registers; it does not optimise, because that is
+//! done on HIR. `cranelift-jit` links each function as a module of its own over the pages of
+//! [`CodeMemory`].
 //!
 //! # Exits
-//! All exits with the same types of values share one cold block. Its parameters are the exit's number and the values, without the
-//! thread and the frame, which are the same for nearly all, and without what is only loaded from those, which it loads itself; it stores
-//! the values to a buffer on the stack, one word each, and calls the exit hook. So a guard costs a compare, a branch, and in the cold part
-//! the moves of its values.
+//! All exits with the same types of values share one cold block. Its parameters are the exit's
+//! number and the values. The thread and the frame, which are the same for nearly all, and values
+//! that are only loaded from those, are left out: the block loads those itself. It stores the
+//! values to a buffer on the stack, one word each, and calls the exit hook. So a guard costs a
+//! comparison, a branch, and in the cold part the moves of its values.
 //!
 //! # References
-//! For a host whose objects are traced ([`Codegen::with_stack_maps`]), the values of [`lir::Refs`] are declared to
-//! Cranelift's front end, whose safepoint pass spills each that lives across a call and reads it again afterwards. Before
-//! a call that may collect, the stack pointer is stored into the thread's [`NativeStack`](crate::code::NativeStack), and
-//! every such call has a [`FrameMap`]. A frame has one word more, which marks these calls for Cranelift: it keeps a
-//! map (and with it the frame's size) only where there is an entry.
+//! For a host whose objects are traced ([`Codegen::with_stack_maps`]), the values of [`lir::Refs`]
+//! are declared to Cranelift's front end, whose safepoint pass spills each that lives across a call
+//! and reads it again afterwards. Before a call that may collect, the stack pointer is stored into
+//! the thread's [`NativeStack`](crate::code::NativeStack), and every such call has a [`FrameMap`].
+//! A frame has one more word, which marks these calls for Cranelift: it keeps a map (and with it
+//! the frame's size) only if the map has an entry.
 //!
 //! # Calls in the cold parts of loops
-//! The C convention lets a call change all floating-point registers, so a value that lives around a loop with a call in it is spilled
-//! for each turn, though the call is hardly ever made. In the cold blocks of a loop that makes no calls else, helpers are therefore
-//! called through a function that keeps all registers ([`guarded`]), made once for each helper.
+//! The C convention lets a call change all floating-point registers. So a value that lives across a
+//! loop with a call in it is spilled in each iteration, though the call is rarely executed.
+//! Therefore the cold blocks of a loop that makes no other calls call helpers through a register
+//! guard, a function that keeps all registers ([`guarded`]), compiled once for each helper.
 //!
 //! # Calls of routines
-//! The register allocator's time goes with the registers that calls may change, too: it notes each for each call. Routines that are short
-//! are therefore called by a convention that changes half as many ([`lir::RoutineRef::keeps_most`]), and call helpers in their own cold
-//! blocks through guards. (A convention that changes none costs more again, since all values then compete for the registers.)
+//! The register allocator's time also grows with the number of registers that calls may change: it
+//! notes each of them for each call. So short routines have a convention that changes half as many
+//! ([`lir::RoutineRef::keeps_most`]), and call helpers in their own cold blocks through guards. (A
+//! convention that changes none is slower again, since all values then compete for the registers.)
 //!
 //! # Invariants
-//! - No input ends in a panic: what Cranelift refuses, or panics over, is a [`CodegenError`].
-//! - Emitted code refers to nothing but the addresses in LIR and the helpers; it needs no tables at run time.
+//! - No input causes a panic: if Cranelift refuses the input, or panics, the result is a
+//!   [`CodegenError`].
+//! - Emitted code refers only to the addresses in LIR and the helpers; it needs no tables at run
+//!   time.
 //!
 //! # Addresses
-//! What Cranelift is given has names in place of addresses, so what it makes is a body that is patched where it is placed. A
-//! [`Cache`] keeps bodies by all that decides about them, the function with numbers in place of addresses above all: where a
-//! function is the same as one before, in this process or in another, its code is not generated again. (Text forms show addresses, and
-//! are made without.)
+//! Cranelift's input has names in place of addresses, so its output is a body that is patched where
+//! it is placed. A [`Cache`] keeps bodies by a key of their whole input, mainly the function with
+//! numbers in place of addresses: if a function is the same as an earlier one, in this process or
+//! another, its code is not generated again. (Text forms show addresses, and are generated without
+//! the cache.)
 
 mod addresses;
 mod body;
@@ -71,32 +79,34 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// What to compile.
+/// The input of a compile.
 #[derive(Clone, Copy)]
 pub struct Input<'a> {
     /// The function: a unit, so without [`lir::Term::Fail`].
     pub func: &'a lir::Func,
     /// The host's helpers.
     pub helpers: &'a PrimaryMap<HelperId, Helper>,
-    /// What exits call: `(unit: i64, exit: i64, buffer: ptr) -> ptr`. Needed if the function has an exit.
+    /// The helper that exits call: `(unit: i64, exit: i64, buffer: ptr) -> ptr`. Required if the
+    /// function has an exit.
     pub exit_hook: Option<HelperId>,
-    /// The token that the exit hook is given.
+    /// The token that is passed to the exit hook.
     pub unit: u64,
-    /// Whether to keep the text forms. The code calls nothing by a near call then: its text is the same wherever it lies.
+    /// True to keep the text forms. Then the code makes no near calls, so that its text does not
+    /// depend on its place.
     pub want_text: bool,
-    /// Where a helper has a [guard of registers](guarded), if it has one.
+    /// The [register guards](guarded) of helpers, if there are any.
     pub guarded: Option<Guards<'a>>,
-    /// Whether the function keeps every register for its caller. It has no results then.
+    /// True if the function keeps every register for its caller. It has no results then.
     pub keeps_registers: bool,
-    /// Whether it keeps most registers ([`lir::RoutineRef::keeps_most`]). What its cold blocks call it calls through guards, if there are
-    /// some, so that it saves registers there alone.
+    /// True if it keeps most registers ([`lir::RoutineRef::keeps_most`]). Its cold blocks make
+    /// calls through guards, if there are some, so that it saves registers there alone.
     pub keeps_most: bool,
-    /// Whether the code is to be generated whatever a [`Cache`] has.
+    /// True to generate the code even if a [`Cache`] has it.
     pub is_fresh: bool,
 }
 
 impl<'a> Input<'a> {
-    /// A function without exits, whose text is not kept and which makes and takes calls by the C convention.
+    /// A function without exits, without text forms, that uses the C convention.
     pub fn new(func: &'a lir::Func, helpers: &'a PrimaryMap<HelperId, Helper>) -> Input<'a> {
         Input {
             func,
@@ -112,13 +122,13 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Why no code was made.
+/// The reason why no code was generated.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CodegenError {
-    /// Cranelift does not know this machine.
+    /// Cranelift does not support this machine.
     #[error("no code generator for this machine: {0}")]
     Machine(String),
-    /// A unit fails: only an intrinsic may.
+    /// A unit has a `fail`, which only an intrinsic may have.
     #[error("{block} of `{func}` ends in `fail`, which only intrinsics may")]
     Fail {
         /// The function.
@@ -126,29 +136,29 @@ pub enum CodegenError {
         /// The block.
         block: Block,
     },
-    /// A function with exits must be given a hook.
+    /// A function with exits, but without a hook.
     #[error("`{func}` has exits but there is no exit hook to call")]
     NoExitHook {
         /// The function.
         func: String,
     },
-    /// The exit hook has another signature, or the function returns something other than what the hook gives.
+    /// The exit hook has a wrong signature, or the function returns another type than the hook.
     #[error("{what} must be {expected}")]
     ExitSignature {
-        /// What is wrong.
+        /// The fault.
         what: String,
-        /// What it must be.
+        /// The requirement.
         expected: &'static str,
     },
-    /// The LIR verifier found faults. Only debug builds ask it.
+    /// The LIR verifier found faults. It runs in debug builds only.
     #[error(transparent)]
     Verifier(#[from] lir::VerifierErrors),
-    /// The function is not well formed.
+    /// The function is not well-formed.
     #[error("malformed LIR function `{func}`: {what}")]
     Malformed {
         /// The function.
         func: String,
-        /// What is wrong.
+        /// The fault.
         what: String,
     },
     /// The function is larger than Cranelift takes.
@@ -157,21 +167,21 @@ pub enum CodegenError {
         /// The function.
         func: String,
     },
-    /// There is no room for the code.
+    /// There is no memory for the code.
     #[error(transparent)]
     Memory(#[from] CodeMemoryError),
-    /// Cranelift failed in another way.
+    /// Any other failure of Cranelift.
     #[error("the code generator failed on `{func}`: {what}")]
     Internal {
         /// The function.
         func: String,
-        /// What it said.
+        /// Its message.
         what: String,
     },
 }
 
-/// Machine code of one function. Dropping it frees its pages, so it must not be dropped while the code runs or may
-/// still be called.
+/// Machine code of one function. Dropping it frees its pages, so it must not be dropped while the
+/// code runs or may still be called.
 #[derive(Debug)]
 pub struct CompiledCode {
     entry: usize,
@@ -185,7 +195,7 @@ pub struct CompiledCode {
 }
 
 impl CompiledCode {
-    /// Where the code begins. It is called with the C calling convention of the machine.
+    /// The start of the code, which has the machine's C calling convention.
     pub fn entry(&self) -> *const u8 {
         std::ptr::with_exposed_provenance(self.entry)
     }
@@ -195,43 +205,43 @@ impl CompiledCode {
         self.size
     }
 
-    /// Bytes of code memory that it keeps, in whole pages.
+    /// The code memory that it occupies, in bytes of whole pages.
     pub fn footprint(&self) -> usize {
         self.pages.size()
     }
 
-    /// If it has stack maps: where in the thread's structure it looks for the
-    /// [`NativeStack`](crate::code::NativeStack).
+    /// If it has stack maps: the offset of the [`NativeStack`](crate::code::NativeStack) in the
+    /// thread's structure.
     pub fn native_stack(&self) -> Option<i32> {
         self.native_stack
     }
 
-    /// Whether it was not generated, but taken from a [`Cache`].
+    /// Returns true if it was taken from a [`Cache`] instead of generated.
     pub fn is_cached(&self) -> bool {
         self.is_cached
     }
 
-    /// Cranelift's intermediate form, if it was asked for.
+    /// Cranelift's intermediate form, if requested.
     pub fn clif(&self) -> Option<&str> {
         self.clif.as_deref()
     }
 
-    /// The machine instructions, if they were asked for.
+    /// The machine instructions, if requested.
     pub fn asm(&self) -> Option<&str> {
         self.asm.as_deref()
     }
 }
 
-/// The code generator, with what it uses again from one function to the next.
+/// The code generator, with memory that it reuses from one function to the next.
 pub struct Codegen {
     isa: OwnedTargetIsa,
     context: Context,
     scratch: Scratch,
     addresses: Addresses,
-    /// The beginning of each [`Key`].
+    /// The common part of all [`Key`]s.
     generator: Option<SipHasher13>,
     cache: Option<Arc<Cache>>,
-    /// Where the `NativeStack` is, if there are to be stack maps.
+    /// The offset of the `NativeStack`, if there are stack maps.
     native_stack: Option<i32>,
     safepoints: FunctionBuilderContext,
     /// A fault for tests: see [`Codegen::plant`].
@@ -251,10 +261,11 @@ impl Codegen {
             ("preserve_frame_pointers", "true"),
             ("is_pic", "false"),
             ("use_colocated_libcalls", "false"),
-            // A frame of more than a page must not step over the guard page.
+            // A frame of more than a page must not skip the guard page.
             ("enable_probestack", "true"),
             ("probestack_strategy", "inline"),
-            // Nothing unwinds through compiled code, and frame pointers serve debuggers and profilers.
+            // Compiled code is never unwound, and frame pointers suffice for debuggers and
+            // profilers.
             ("unwind_info", "false"),
             (
                 "enable_verifier",
@@ -287,12 +298,13 @@ impl Codegen {
         })
     }
 
-    /// The same, with stack maps for the references of LIR functions, whose first parameter is then the thread:
-    /// `native_stack` is the byte offset of its [`NativeStack`](crate::code::NativeStack).
+    /// The same, with stack maps for the references of LIR functions, whose first parameter is then
+    /// the thread: `native_stack` is the byte offset of its
+    /// [`NativeStack`](crate::code::NativeStack).
     ///
     /// # Errors
-    /// [`CodegenError::Machine`] on machines other than x86-64, where the address that the innermost call returns to is
-    /// not found by the stack pointer.
+    /// [`CodegenError::Machine`] on machines other than x86-64, where the return address of the
+    /// innermost call can't be found from the stack pointer.
     pub fn with_stack_maps(mut self, native_stack: i32) -> Result<Codegen, CodegenError> {
         if !cfg!(target_arch = "x86_64") {
             let what = "stack maps are only made on x86-64".to_owned();
@@ -303,24 +315,24 @@ impl Codegen {
         Ok(self)
     }
 
-    /// From now on, look for code in a cache before it is generated, and keep there what is generated.
+    /// Sets the cache that is searched before code is generated, and that keeps generated code.
     pub fn set_cache(&mut self, cache: Option<Arc<Cache>>) {
         self.cache = cache;
     }
 
-    /// Where code is looked for before it is generated.
+    /// The cache that is searched before code is generated.
     pub fn cache(&self) -> Option<&Arc<Cache>> {
         self.cache.as_ref()
     }
 
-    /// From now on, put a fault into code, or no more: the operands of an integer subtraction that may overflow in the
-    /// wrong order. For tests that show that such a fault is found.
+    /// Turns a planted fault on or off: exchanged operands of an integer subtraction that may
+    /// overflow. For tests that must find it.
     #[doc(hidden)]
     pub fn plant(&mut self, fault: bool) {
         self.planted = fault;
     }
 
-    /// Give back the memory that is kept for the next function, which grows with the largest one so far.
+    /// Frees the working memory, which grows with the largest function so far.
     pub fn rest(&mut self) {
         self.context = Context::new();
         self.scratch = Scratch::default();
@@ -343,10 +355,10 @@ impl Codegen {
         }
     }
 
-    /// Compile one function into `memory`.
+    /// Compiles one function into `memory`.
     ///
     /// # Errors
-    /// A [`CodegenError`]; nothing of the function is kept then.
+    /// A [`CodegenError`]; then nothing of the function is kept.
     pub fn compile(
         &mut self,
         memory: &CodeMemory,
@@ -354,7 +366,7 @@ impl Codegen {
     ) -> Result<CompiledCode, CodegenError> {
         let result = catch_unwind(AssertUnwindSafe(|| self.compile_inner(memory, &input)));
         if !matches!(result, Ok(Ok(_))) {
-            // What a failure left half done is not used again.
+            // Working memory is not reused after a failure.
             self.context = Context::new();
             self.scratch = Scratch::default();
             self.safepoints = FunctionBuilderContext::new();
@@ -383,7 +395,7 @@ impl Codegen {
         }
         let (provider, pages) = memory.unit();
         let mut declared = self.scratch.walk(input.func, input.exit_hook)?;
-        // A map of references says what is in a frame that calls itself.
+        // A frame map describes a frame that makes calls itself.
         let guarded = input.guarded.filter(|_| self.native_stack.is_none());
         self.scratch
             .shelter(input.func, input.keeps_most, guarded, &mut declared);
@@ -467,7 +479,7 @@ impl Codegen {
         Ok(code)
     }
 
-    /// Put a body into code memory.
+    /// Places a body in code memory.
     fn place(
         &self,
         input: &Input<'_>,
@@ -486,7 +498,7 @@ impl Codegen {
         }
         let mut module = JITModule::new(builder);
         let failed = |e: ModuleError| from_module_error(input.func, e);
-        // The linker asks for no signature.
+        // The linker does not use signatures.
         let signature = Signature::new(self.isa.default_call_conv());
         for callee in callees {
             let symbol = callee.declared.symbol();
@@ -516,7 +528,7 @@ impl Codegen {
     }
 }
 
-/// What a function calls.
+/// A callee of a function.
 struct Callee {
     declared: Declared,
     is_near: bool,
@@ -524,7 +536,7 @@ struct Callee {
     address: usize,
 }
 
-/// Text forms, if they were asked for.
+/// The requested text forms.
 #[derive(Default)]
 struct Text {
     clif: Option<String>,
@@ -539,7 +551,7 @@ impl fmt::Debug for Codegen {
     }
 }
 
-/// The maps of calls that may collect, by the offset in the code that they return to.
+/// The maps of calls that may collect, by the offset of the return address in the code.
 fn frame_maps(code: &cranelift_codegen::CompiledCode) -> Vec<(usize, FrameMap)> {
     let maps = code.buffer.user_stack_maps().iter();
     let marked = maps.filter(|(.., map)| map.entries().any(|(ty, _)| ty == COLLECTS));
@@ -551,7 +563,7 @@ fn frame_maps(code: &cranelift_codegen::CompiledCode) -> Vec<(usize, FrameMap)> 
     marked.map(map).collect()
 }
 
-/// The type of the entry that marks calls which may collect; references are words.
+/// The type of the entry that marks calls which may collect; references have the type of words.
 const COLLECTS: Type = types::I8;
 
 fn malformed(func: &lir::Func, what: String) -> CodegenError {

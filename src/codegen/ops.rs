@@ -9,7 +9,7 @@ use cranelift_codegen::ir::immediates::Ieee64;
 use cranelift_codegen::ir::{self, InstBuilder, InstructionData, MemFlagsData, types};
 
 impl Emitter<'_> {
-    /// Translate one instruction.
+    /// Translates one instruction.
     pub(super) fn inst(&mut self, inst: &Inst) -> Result<(), CodegenError> {
         let args = self.values(&inst.args)?;
         let result = match (inst.op, inst.imm, &args[..]) {
@@ -117,14 +117,15 @@ impl Emitter<'_> {
                 None => self.cursor.ins().uextend(types::I64, a),
             },
             Opcode::Copy => self.copy(a),
-            // Addresses and integers are one to the machine.
+            // Addresses and integers are the same to the machine.
             Opcode::P2i | Opcode::I2p => a,
             op => return Err(self.malformed(format!("`{}` with one operand", op.info().name))),
         })
     }
 
-    /// A value of its own. Instruction selection would see through the operand itself, and through a sum with zero; and the register
-    /// allocator joins the result of an instruction with an operand that it takes the register of, if that is needed no more.
+    /// A copy as a separate value. Instruction selection would see through the operand itself, and
+    /// through a sum with zero; and the register allocator joins an instruction's result with an
+    /// operand that is not used later.
     pub(super) fn copy(&mut self, a: ir::Value) -> ir::Value {
         match self.cursor.func.dfg.value_type(a) {
             types::I64 => {
@@ -163,8 +164,9 @@ impl Emitter<'_> {
         })
     }
 
-    /// Not of a truth value. The opposite of a comparison is a comparison, which a branch can use directly; it takes the other's place
-    /// if that has no other use, since instruction selection would count what nobody uses as a use of its operands.
+    /// The negation of a truth value. The opposite of a comparison is a comparison, which a branch
+    /// can use directly. It replaces the original if that has no other use, since instruction
+    /// selection would count the unused one as a use of its operands.
     fn not(&mut self, a: ir::Value, is_single: bool) -> ir::Value {
         self.compared(a, is_single).unwrap_or_else(|| {
             let one = self.cursor.ins().iconst(types::I8, 1);
@@ -172,7 +174,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// The same as a branch wants it.
+    /// The same for a branch.
     pub(super) fn opposite(&mut self, a: ir::Value, is_single: bool) -> ir::Value {
         self.compared(a, is_single).unwrap_or_else(|| {
             let zero = self.cursor.ins().iconst(types::I8, 0);
@@ -232,8 +234,8 @@ impl Emitter<'_> {
         Some(self.cursor.func.dfg.insts[inst])
     }
 
-    /// The address, with an offset that Cranelift takes. It folds the offset into that of a stack slot, and panics if
-    /// the sum leaves 32 bits.
+    /// The address, with an offset that Cranelift accepts. It folds the offset into that of a stack
+    /// slot, and panics if the sum exceeds 32 bits.
     fn place(&mut self, p: ir::Value, offset: i32) -> (ir::Value, i32) {
         const FAR: u32 = 1 << 30;
         if offset.unsigned_abs() < FAR {

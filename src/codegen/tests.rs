@@ -47,7 +47,7 @@ impl Jit {
         })
     }
 
-    /// Compile a function given as `(params) -> results { ... }`.
+    /// Compiles a function given as `(params) -> results { ... }`.
     fn try_compile(&mut self, text: &str) -> Result<CompiledCode, CodegenError> {
         let func = parse(&format!("function test{text}"), &self.helpers)
             .unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -70,10 +70,10 @@ impl Jit {
     }
 }
 
-/// Call compiled code as a function of the given type.
+/// Calls compiled code as a function of the given type.
 macro_rules! call {
     ($code:expr, fn($($ty:ty),*) -> $ret:ty, $($arg:expr),*) => {{
-        // SAFETY: the test compiled the code with this signature, and holds it.
+        // SAFETY: the test compiled the code with this signature, and keeps it.
         let function: extern "C" fn($($ty),*) -> $ret = unsafe { std::mem::transmute($code.entry()) };
         function($($arg),*)
     }};
@@ -143,7 +143,7 @@ fn faults_are_errors_and_leave_the_generator_usable() {
 
 #[test]
 fn what_the_verifier_would_find_is_no_panic_without_it() {
-    // Release builds do not verify, so the emitter is asked directly.
+    // Release builds do not verify, so call the emitter directly.
     let helpers = PrimaryMap::new();
     for (text, what) in [
         (

@@ -1,8 +1,8 @@
-//! Text forms of generated code, with the names of what it calls.
+//! Text forms of generated code, with the names of its callees.
 
 use cranelift_codegen::ir;
 
-/// Cranelift's IR. What is called was declared in the order of `names`, so `fnN` is the N-th of them.
+/// Cranelift's IR. Callees are declared in the order of `names`, so `fnN` is the N-th of them.
 pub(super) fn clif(func: &ir::Function, names: &[&str]) -> String {
     let mut text = String::new();
     for line in func.display().to_string().lines() {
@@ -20,7 +20,7 @@ pub(super) fn clif(func: &ir::Function, names: &[&str]) -> String {
     text
 }
 
-/// Machine instructions as the register allocator left them, with what is called by name.
+/// The machine instructions after register allocation, with callees by name.
 pub(super) fn asm(vcode: &str, names: &[&str]) -> String {
     const MARK: &str = "userextname";
     let mut pieces = vcode.split(MARK);

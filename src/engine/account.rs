@@ -1,4 +1,5 @@
-//! What an engine tells of its units and of itself, and how it is told of the world: also while it is at work.
+//! The engine's reports about its units and itself, and notifications of changes, which also arrive
+//! while it is compiling.
 
 use super::units::{InstallError, Shared, UnitHandle, UnitId};
 use super::{Engine, Entry};
@@ -10,16 +11,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is known of a unit.
+/// Information about a unit.
 #[derive(Clone, Debug)]
 pub struct UnitInfo {
     /// Its number.
     pub id: UnitId,
     /// The function's name.
     pub name: String,
-    /// Where it begins.
+    /// Its entry.
     pub entry: Entry,
-    /// Whether it may be entered.
+    /// True if it may be entered.
     pub is_valid: bool,
     /// Bytes of machine code.
     pub code_size: usize,
@@ -27,26 +28,26 @@ pub struct UnitInfo {
     pub entered: u64,
     /// Back edges taken.
     pub iterations: u64,
-    /// What it relies on.
+    /// Its assumptions.
     pub assumptions: Vec<Assumption>,
     /// The exits that were taken.
     pub exits: Vec<ExitInfo>,
 }
 
-/// How often an exit was taken.
+/// The number of times that an exit was taken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExitInfo {
     /// Its number.
     pub number: usize,
     /// The instruction.
     pub pc: Pc,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// How often.
+    /// The count.
     pub taken: u64,
 }
 
-/// What an engine has done.
+/// Counts of an engine's work.
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {
     /// Units installed.
@@ -57,36 +58,38 @@ pub struct Statistics {
     pub freed: u64,
     /// Compiles whose result was stale.
     pub stale: u64,
-    /// Compiles that gave nothing.
+    /// Compiles without a result.
     pub refused: u64,
-    /// Why functions were refused the last time: by name.
+    /// The reason of the latest refusal of each function, by name.
     pub refusals: BTreeMap<String, InstallError>,
-    /// Units that wait for native code to end.
+    /// Units to be freed after native code has ended.
     pub waiting: usize,
-    /// Jobs that are under way.
+    /// Running jobs.
     pub jobs: usize,
-    /// Calls of function units from the host. Those that native code makes itself are not counted.
+    /// Calls of function units from the host, without those that native code makes itself.
     pub calls: u64,
     /// Loops that were entered from a frame of the host's interpreter.
     pub loop_entries: u64,
-    /// Exits that were taken, also by units that are gone: by what is done after them, and why.
+    /// Exits that were taken, also by units that were freed: by kind and reason.
     pub exits: HashMap<(ExitKind, Reason), u64>,
     /// Time spent by stage.
     pub stages: Vec<(&'static str, Duration)>,
-    /// Bytes of code memory in use, in whole pages; that of other engines over the same memory included.
+    /// Bytes of code memory in use, in whole pages, including those of other engines over the same
+    /// memory.
     pub code_memory: usize,
 }
 
-/// An engine's account of its units, for whoever can't borrow the engine: what the compiler asks of a [`World`] may run
-/// code of the host's that changes something, while the engine is borrowed by [`Engine::build`]. It keeps no unit and
-/// no code memory, and outlives the engine, whose units are invalid then.
+/// An engine's account of its units, for code that can't borrow the engine. For example, while
+/// [`Engine::build`] borrows the engine, a query to the [`World`] may run code of the host's that
+/// changes an assumption. The account keeps no unit and no code memory, and outlives the engine,
+/// whose units are invalid then.
 ///
 /// [`World`]: crate::host::World
 #[derive(Clone)]
 pub struct Account(Arc<Shared>);
 
 impl Account {
-    /// See [`Engine::changed`]. A unit that is being compiled and relies on it is stale.
+    /// See [`Engine::changed`]. A unit that is being compiled with this assumption becomes stale.
     pub fn changed(&self, assumption: &Assumption) -> usize {
         self.0.changed(assumption)
     }
@@ -96,8 +99,8 @@ impl Account {
         self.0.invalidate(unit.body())
     }
 
-    /// Make every unit invalid, as if all that any of them relies on had changed; for a host that begins to trace or
-    /// that is to be disturbed in a test. Gives how many were valid.
+    /// Invalidates every unit, as if all their assumptions had changed; for a host that begins to
+    /// trace, or for tests. Returns the number of units that were valid.
     pub fn invalidate_all(&self) -> usize {
         let units = self.0.handles();
         units.iter().filter(|unit| self.invalidate(unit)).count()
@@ -113,7 +116,7 @@ impl Account {
         self.0.handles().iter().map(UnitHandle::info).collect()
     }
 
-    /// See [`Engine::statistics`]; without the code memory, which the engine has.
+    /// See [`Engine::statistics`]; without the code memory, which belongs to the engine.
     pub fn statistics(&self) -> Statistics {
         self.0.statistics()
     }
@@ -133,20 +136,21 @@ impl Engine {
         Account(self.shared.clone())
     }
 
-    /// What the host says to have changed: the assumption does not hold any more. A changed class is told as
-    /// `ClassUnchanged` of that class alone; units that rely on a class that derives from it are found. Gives how many
-    /// units became invalid.
+    /// Notifies the engine that the assumption does not hold any more. For a changed class,
+    /// `ClassUnchanged` of that class alone is enough: units that rely on a subclass are found.
+    /// Returns the number of units that became invalid.
     pub fn changed(&self, assumption: &Assumption) -> usize {
         self.shared.changed(assumption)
     }
 
-    /// Make a unit invalid: it is entered no more, and native code in it leaves at its next check. False if it was.
+    /// Invalidates a unit: it is not entered any more, and native code in it exits at its next
+    /// check. Returns false if it was invalid.
     pub fn invalidate(&self, unit: &UnitHandle) -> bool {
         self.shared.invalidate(unit.body())
     }
 
-    /// Give up the engine's own handle of a unit, which stays valid while somebody else has one. False if the engine
-    /// has none.
+    /// Drops the engine's own handle of a unit, which stays valid while there is another. Returns
+    /// false if the engine has none.
     pub fn forget(&self, unit: UnitId) -> bool {
         self.shared.forget(unit)
     }
@@ -161,12 +165,12 @@ impl Engine {
         self.shared.handles()
     }
 
-    /// What is known of every unit in the engine's list, the oldest first.
+    /// Information about every unit in the engine's list, the oldest first.
     pub fn units(&self) -> Vec<UnitInfo> {
         self.account().units()
     }
 
-    /// What has happened so far.
+    /// The counts so far.
     pub fn statistics(&self) -> Statistics {
         Statistics {
             code_memory: self.memory().used(),

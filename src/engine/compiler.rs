@@ -1,4 +1,4 @@
-//! The pipeline driver: bytecode in, a unit of machine code out. It keeps no account of what it has made.
+//! The pipeline driver: bytecode in, a unit of machine code out. It does not keep the units.
 
 use super::oracle::{self, Execution, Interpreted, Planted};
 use super::routines::Routines;
@@ -27,22 +27,23 @@ use std::time::{Duration, Instant};
 pub struct Request<'a> {
     /// The code.
     pub code: &'a Code,
-    /// Where to begin.
+    /// The entry.
     pub entry: Entry,
     /// Types of the locals (and, at a loop, of the stack entries after them) as they are now.
     pub live: &'a [Type],
-    /// The world.
+    /// The `World`.
     pub world: &'a dyn World,
     /// The host's parts.
     pub parts: UnitParts,
-    /// Bets not to make again: (instruction, reason).
+    /// Speculations that must not be repeated: (instruction, reason).
     pub avoid: &'a HashSet<(Pc, Reason)>,
-    /// Classes of receivers that were met where the one that was bet on was not, by instruction.
+    /// Classes of receivers that were observed where the speculated class was wrong, by
+    /// instruction.
     pub met: &'a HashMap<Pc, Met>,
 }
 
 impl Request<'_> {
-    /// The request as data, with these answers of its world.
+    /// The request as data, with these answers of its `World`.
     pub(super) fn replay(&self, world: Snapshot) -> Replay {
         Replay {
             code: self.code.clone(),
@@ -70,21 +71,21 @@ impl<'a> From<&'a Replay> for Request<'a> {
     }
 }
 
-/// Why nothing was compiled.
+/// The reason why nothing was compiled.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CompileError {
-    /// The function uses something that is not compiled.
+    /// The function has a construct that is not supported.
     #[error("{what} is not compiled (line {line})")]
     Unsupported {
-        /// What.
+        /// The construct.
         what: String,
-        /// Where.
+        /// The line.
         line: u32,
     },
     /// The function is larger than the limits.
     #[error("{what} exceeds the limit of {limit}")]
     LimitExceeded {
-        /// What.
+        /// The limited quantity.
         what: String,
         /// The limit.
         limit: u64,
@@ -94,10 +95,11 @@ pub enum CompileError {
     BadBytecode {
         /// The function.
         name: String,
-        /// All that is wrong.
+        /// The faults.
         errors: VerifierErrors,
     },
-    /// The function needs something that the host, which is [partial](crate::host::HostBuilder::partial), does not have.
+    /// The function needs a helper or an intrinsic that the host, which is
+    /// [partial](crate::host::HostBuilder::partial), lacks.
     #[error("`{function}` needs the {what} `{name}`, which the host `{host}` has not")]
     Missing {
         /// The function.
@@ -109,57 +111,61 @@ pub enum CompileError {
         /// Its name.
         name: &'static str,
     },
-    /// The engine was dropped while the compile was under way.
+    /// The engine was dropped during the compile.
     #[error("the engine is gone")]
     EngineDropped,
-    /// The request contradicts itself: a fault of the host's.
+    /// The request contradicts itself: a bug of the host.
     #[error("the request is wrong: {0}")]
     Invalid(String),
-    /// A fault of Cladonia's own; the function stays interpreted.
+    /// A bug of Cladonia; the function stays interpreted.
     #[error("internal: {0}")]
     Internal(String),
 }
 
 /// A compiled unit. Dropping it frees its code: the host drops it when no frame is inside.
 pub struct Unit {
-    /// In oracle mode, what runs in place of machine code: `code` and `raw` are stubs that enter it.
+    /// In oracle mode, the functions that are interpreted: `code` and `raw` are stubs that enter
+    /// the interpreter.
     pub interpreted: Vec<Arc<Interpreted>>,
     /// The machine code.
     pub code: CompiledCode,
-    /// Of a closed unit: its raw entry, which `code` calls, and what that takes and gives.
+    /// For a closed unit: its raw entry, which `code` calls, with its signature.
     pub raw: Option<(CompiledCode, RawSignature)>,
     /// Exit records by number.
     pub exits: Exits,
-    /// The code of calls for which no frame is made, by the numbers that exit records have for it.
+    /// The code of inlined calls, by the numbers in exit records.
     pub inlined: Vec<hir::InlinedCode>,
-    /// What must be watched while the unit is installed.
+    /// The assumptions to watch while the unit is installed.
     pub assumptions: Vec<Assumption>,
-    /// Text forms, if they were asked for: (stage, text).
+    /// Text forms, if requested: (stage, text).
     pub dumps: Vec<(&'static str, String)>,
-    /// HIR after each pass that changed it, if text forms were asked for.
+    /// HIR after each pass that changed it, if text forms were requested.
     pub passes: Vec<(&'static str, String)>,
-    /// What the unit followed from, if text forms were asked for: a section of a document.
+    /// The input of the compile, if text forms were requested: a section of a document.
     pub replay: Option<String>,
-    /// For each call-out position (the host's offset): which locals are raw, and where their words lie.
+    /// For each call-out position (the host's offset): the raw locals, and the places of their
+    /// words.
     pub raw_maps: Vec<RawMap>,
-    /// Names of the namespace that the unit stores often: the host sees to it that no other unit relies on one.
+    /// Names of the namespace that the unit stores often: the host ensures that no other unit
+    /// relies on one.
     pub stored_names: Vec<u32>,
-    /// Addresses of the entry cells that the code calls through ([`crate::host::Callee::Function`]).
+    /// Addresses of the entry cells that the code calls through
+    /// ([`crate::host::Callee::Function`]).
     pub entry_cells: Vec<u64>,
-    /// How long each stage took: `build` (to HIR), `optimise`, `lower`, `generate`. A stage that ran several times is
-    /// counted whole.
+    /// The time of each stage: `build` (to HIR), `optimise`, `lower`, `generate`. A stage that ran
+    /// several times is summed.
     pub timings: Vec<(&'static str, Duration)>,
-    /// What the passes of `optimise` have cost.
+    /// The costs of the passes of `optimise`.
     pub log: opt::Log,
-    /// Checks and branches that no path needs ([`crate::infer::paths`]).
+    /// The number of checks and branches that no path needs ([`crate::infer::paths`]).
     pub proved: usize,
-    /// Keeps the classes and objects whose addresses are in the code.
+    /// Keeps the classes and objects whose addresses are in the code alive.
     pub pins: Pins,
-    /// Keeps the code of the intrinsics that it calls.
+    /// Keeps the code of called intrinsics alive.
     pub(super) _routines: Arc<Routines>,
 }
 
-/// What is known of a unit as soon as its HIR is optimised.
+/// The parts of a unit that are known as soon as its HIR is optimised.
 struct Draft {
     inlined: Vec<hir::InlinedCode>,
     assumptions: Vec<Assumption>,
@@ -218,7 +224,7 @@ impl Draft {
 /// The optimised HIR of a unit.
 struct Optimised {
     f: hir::Function,
-    /// Of a closed unit, what its raw entry takes and gives.
+    /// For a closed unit, its raw entry.
     own: Option<RawEntry>,
 }
 
@@ -234,10 +240,10 @@ struct Generated {
     generation: Duration,
 }
 
-/// Why a compile has come to no unit.
+/// The reason why a compile gave no unit.
 pub(super) enum Stop {
     Failed(CompileError),
-    /// It goes on where it stopped, once its world has been told more.
+    /// It continues where it stopped, once its `World` has more answers.
     LacksAnswers,
 }
 
@@ -247,12 +253,12 @@ impl From<CompileError> for Stop {
     }
 }
 
-/// How far a compile came whose world [lacked answers](World::lacks_answers).
+/// The progress of a compile whose `World` [lacked answers](World::lacks_answers).
 #[derive(Default)]
 pub(super) struct Memo {
-    /// What was selected, in order.
+    /// The functions selected so far, in order.
     selected: Vec<Selected>,
-    /// Of what is being selected: its text before all passes, and how far these came.
+    /// For the current function: its text before all passes, and the progress of these.
     text: String,
     progress: opt::Progress,
 }
@@ -261,8 +267,9 @@ pub(super) struct Memo {
 pub struct Generator(pub(super) Compiler);
 
 impl Generator {
-    /// Compile what was [frozen](super::Engine::freeze), or go on with it. Nothing of the host is called. Gives nothing if it has asked what
-    /// was not known: to be called again after [`FrozenRequest::answer`](super::FrozenRequest::answer).
+    /// Compiles a [frozen](super::Engine::freeze) request, or continues with it. Calls nothing of
+    /// the host. Returns none if a query had no answer yet; call it again after
+    /// [`FrozenRequest::answer`](super::FrozenRequest::answer).
     ///
     /// # Errors
     /// As for [`Engine::compile`](super::Engine::compile). A panic is [`CompileError::Internal`].
@@ -278,20 +285,21 @@ impl Generator {
         }
     }
 
-    /// Do a part of what the engine's [cache](super::Engine::set_cache) has put off. Gives whether there was anything to do.
+    /// Does a part of the deferred work of the engine's [cache](super::Engine::set_cache). Returns
+    /// true if there was any.
     pub fn settle(&self) -> bool {
         let cache = self.0.codegen.cache();
         cache.is_some_and(|cache| cache.settle())
     }
 
-    /// Give back the memory that is kept for the next unit, some megabytes: there is none to be made for a while.
+    /// Frees the working memory, some megabytes, for a time without compiles.
     pub fn rest(&mut self) {
         self.0.rest();
     }
 }
 
 impl Generator {
-    /// Compile a stub, as [`Engine::compile_stub`](super::Engine::compile_stub) does.
+    /// Compiles a stub, as [`Engine::compile_stub`](super::Engine::compile_stub) does.
     ///
     /// # Errors
     /// As for [`Generator::compile`].
@@ -308,10 +316,11 @@ const _: () = {
     sent::<Generator>();
 };
 
-/// Pin everything that a function's instructions name.
+/// Pins of all classes and objects in a function's instructions.
 fn pins_of(f: &hir::Function) -> Pins {
     let (mut classes, mut objects) = (HashSet::new(), HashSet::new());
-    // Those that a type says nothing of as well, as None: lowering asks for their addresses, maybe later.
+    // Includes objects that are in no type, such as None: lowering uses their addresses, perhaps
+    // later.
     let mut named = Vec::new();
     let mut add = |ty: Type| {
         classes.extend(ty.unique_class());
@@ -349,28 +358,28 @@ fn pins_of(f: &hir::Function) -> Pins {
     Pins::of(classes, objects)
 }
 
-/// The compiler: what an engine, or a job on another thread, compiles with.
+/// The compiler of an engine, or of a job on another thread.
 #[derive(Debug)]
 pub(super) struct Compiler {
     host: Arc<Host>,
     memory: CodeMemory,
     codegen: Codegen,
-    /// How the next unit is made.
+    /// Options for the next unit.
     pub(super) options: Options,
     pub(super) counters: Arc<oracle::Counters>,
     routines: Arc<Routines>,
 }
 
-/// How a unit is made.
+/// Options for a unit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Options {
     /// Keep the text of every stage with the unit.
     pub(super) keep_dumps: bool,
-    /// How it runs.
+    /// Its form of execution.
     pub(super) execution: Execution,
-    /// A fault to put into it.
+    /// A planted fault.
     pub(super) planted: Option<Planted>,
-    /// Whether facts about memory become checks.
+    /// True to turn facts about memory into checks.
     pub(super) check_facts: bool,
     /// Passes to leave out.
     pub(super) without: Vec<&'static str>,
@@ -408,7 +417,7 @@ impl Compiler {
         }
     }
 
-    /// Where code is looked for before it is generated.
+    /// Sets the cache that is searched before code is generated.
     pub(super) fn set_cache(&mut self, cache: Option<Arc<Cache>>) {
         self.codegen.set_cache(cache.clone());
         self.routines.set_cache(cache);
@@ -430,8 +439,8 @@ impl Compiler {
         &self.memory
     }
 
-    /// Compile a unit: see [`Engine::compile`](super::Engine::compile). With a memo, it may stop because the world
-    /// [lacks answers](World::lacks_answers).
+    /// Compiles a unit: see [`Engine::compile`](super::Engine::compile). With a memo, it may stop
+    /// because the `World` [lacks answers](World::lacks_answers).
     pub(super) fn compile(
         &mut self,
         request: &Request<'_>,
@@ -515,7 +524,8 @@ impl Compiler {
         Ok((draft, optimised))
     }
 
-    /// The second half of a compile: machine code, of what the first half has made. It asks neither the world nor the host.
+    /// The second half of a compile: machine code from the result of the first half. It queries
+    /// neither the `World` nor the host.
     fn generate_unit(
         &mut self,
         optimised: Optimised,
@@ -534,7 +544,7 @@ impl Compiler {
         let lowered = match &own {
             Some(own) => lower::lower_closed(&f, own, &self.host, parts, is_planted),
             None => {
-                // The oracle has nothing but what it interprets.
+                // The oracle only has functions that it interprets.
                 let is_machine = execution == Execution::Machine;
                 let routines =
                     |routine| is_machine.then(|| self.routines.address(routine)).flatten();
@@ -595,7 +605,8 @@ impl Compiler {
         })
     }
 
-    /// The selected HIR of a unit from `start`, with the names of its namespace in registers if the host allows it.
+    /// The selected HIR of a unit from `start`, with the names of its namespace in registers if the
+    /// host allows it.
     fn select_with_names(
         &self,
         code: &Arc<Code>,
@@ -639,7 +650,7 @@ impl Compiler {
         }
         let started = Instant::now();
         let met = request.met;
-        // The exits of a closed unit are noted as one frame's.
+        // The exits of a closed unit are recorded as those of one frame.
         let inlines = !matches!(start, Start::Closed(_));
         let keep = self.options.keep_dumps;
         let resumed = memo.as_ref().and_then(|memo| {
@@ -737,7 +748,7 @@ impl Compiler {
         }
     }
 
-    /// Compile a function that is LIR already.
+    /// Compiles a function that is already LIR.
     pub(super) fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
         self.generate(func, None, 0)
     }
@@ -788,7 +799,7 @@ impl Compiler {
     }
 }
 
-/// The entry cells that a function's calls go through.
+/// The entry cells of a function's calls.
 fn entry_cells(f: &hir::Function) -> Vec<u64> {
     let mut cells = Vec::new();
     for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
@@ -803,16 +814,16 @@ fn entry_cells(f: &hir::Function) -> Vec<u64> {
     cells
 }
 
-/// How far one compile is.
+/// The progress of one compile.
 struct Course<'a> {
     clock: Clock,
-    /// What is known from before, of a compile that may stop where its world lacks answers.
+    /// Earlier progress, for a compile that may stop if its `World` lacks answers.
     memo: Option<&'a mut Memo>,
-    /// How many functions were selected, or begun.
+    /// The number of functions whose selection has ended or begun.
     selects: usize,
 }
 
-/// How long the stages took so far.
+/// The times of the stages so far.
 #[derive(Default)]
 struct Clock {
     stages: Vec<(&'static str, Duration)>,
@@ -820,7 +831,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// A stage that began then has ended.
+    /// Adds the time of a stage that began at `started`.
     fn add(&mut self, stage: &'static str, started: Instant) {
         let took = started.elapsed();
         match self.stages.iter_mut().find(|known| known.0 == stage) {
@@ -830,7 +841,7 @@ impl Clock {
     }
 }
 
-/// What a host might get wrong in a request.
+/// Checks a request for errors of the host.
 fn validate(request: &Request<'_>) -> Result<(), CompileError> {
     let code = request.code;
     if let Err(errors) = code.verify() {
@@ -867,17 +878,17 @@ fn validate(request: &Request<'_>) -> Result<(), CompileError> {
 #[derive(Clone)]
 struct Selected {
     f: hir::Function,
-    /// Its text before them, if text forms were asked for.
+    /// Its text before them, if text forms were requested.
     text: String,
     /// Its text after each pass that changed it.
     passes: Vec<(&'static str, String)>,
 }
 
-/// How often a function is built to find out which of its instructions run code of the program.
+/// The most times that a function is built to find out which of its instructions run user code.
 const MAX_ATTEMPTS: u32 = 8;
 
-/// Whether the HIR is verified after each pass, and exit records when they are made: in debug builds, and wherever
-/// `CLADONIA_VERIFY` is set.
+/// True if the HIR is verified after each pass, and exit records when they are created: in debug
+/// builds, and if `CLADONIA_VERIFY` is set.
 static VERIFY: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
     cfg!(debug_assertions) || std::env::var_os("CLADONIA_VERIFY").is_some()
 });
@@ -900,7 +911,7 @@ fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
     hir::verify(f).map_err(|e| CompileError::Internal(format!("after {pass}: {e}\n{f}")))
 }
 
-/// Whether references are audited: where `CLADONIA_VERIFY` is `references`.
+/// True if references are audited: if `CLADONIA_VERIFY` is `references`.
 static AUDIT: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
     std::env::var_os("CLADONIA_VERIFY").is_some_and(|what| what == "references")
 });

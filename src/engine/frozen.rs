@@ -1,4 +1,4 @@
-//! A request as a value: what another thread compiles, and the engine's jobs.
+//! A request as a value, which another thread can compile, and which the engine's jobs contain.
 
 use super::compiler::{Compiler, Memo, Options, Request, Stop, Unit};
 use super::{Entry, UnitParts};
@@ -9,8 +9,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// A [`Request`] with a [`FrozenWorld`] in place of its world, which can be sent. A [`Generator`](super::Generator) compiles it; where that
-/// asks what is not known, the host [answers](FrozenRequest::answer) on its own thread, and it goes on from there.
+/// A [`Request`] with a [`FrozenWorld`] in place of its `World`, which can be sent. A
+/// [`Generator`](super::Generator) compiles it; if a query has no answer yet, the host
+/// [answers](FrozenRequest::answer) on its own thread, and the compile continues from there.
 pub struct FrozenRequest {
     code: Arc<Code>,
     entry: Entry,
@@ -47,12 +48,12 @@ impl FrozenRequest {
         }
     }
 
-    /// The answers that it has.
+    /// Its answers.
     pub fn world(&self) -> &FrozenWorld {
         &self.world
     }
 
-    /// Answer what was asked in vain; gives how many questions that were.
+    /// Answers the open queries. Returns their number.
     pub fn answer(&mut self, world: &dyn World) -> usize {
         self.world.answer(world)
     }

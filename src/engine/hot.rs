@@ -1,5 +1,6 @@
-//! One function's way to machine code: what was observed in it, how often it ran, what is compiled of it, and which bets
-//! were lost. A host keeps one [`Hot`] with each function (and one with each loop that it enters on the way).
+//! The state of one function on its way to machine code: observed types, call counts, the compiled
+//! unit, and failed speculations. A host keeps one [`Hot`] with each function (and one with each
+//! loop that is entered by on-stack replacement).
 
 use super::job::Task;
 use super::units::{Exit, InstallError, UnitHandle};
@@ -11,12 +12,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// How often a bet is lost before it is not made again.
+/// The number of times that a speculation fails before it is not repeated.
 const PATIENCE: u64 = 3;
-/// How many units are made before the function stays in the interpreter.
+/// The number of units after which the function stays in the interpreter.
 const MOST_VERSIONS: u32 = 5;
 
-/// See the module's page. It belongs to the host's thread.
+/// See the module's documentation. It belongs to the host's thread.
 #[derive(Debug)]
 pub struct Hot {
     code: Arc<Code>,
@@ -51,13 +52,13 @@ impl Hot {
         &self.code
     }
 
-    /// The cell it is called through.
+    /// The cell through which it is called.
     pub fn cell(&self) -> Option<&EntryCell> {
         self.cell.as_ref()
     }
 
-    /// What calling the function does, for [`World::callee`](crate::host::World::callee): it never changes and has no
-    /// defaults.
+    /// The effect of calling the function, for [`World::callee`](crate::host::World::callee): it
+    /// never changes and has no defaults.
     pub fn callee(&self) -> Callee {
         match &self.cell {
             Some(cell) => Callee::function(self.code.argcount, cell.address()),
@@ -65,8 +66,8 @@ impl Hot {
         }
     }
 
-    /// Note the types of an instruction's operands, from the deepest to the top: they are the compiler's hints. What
-    /// had several types gets their union.
+    /// Notes the types of an instruction's operands, from the deepest to the top: they become the
+    /// compiler's hints. An operand with several types gets their union.
     ///
     /// # Panics
     /// If the code has no such instruction.
@@ -80,8 +81,8 @@ impl Hot {
         }
     }
 
-    /// It is about to run; true if it is to be compiled now: it has run more than `threshold` times, has no unit that is
-    /// valid, and was not refused.
+    /// Counts a call. Returns true if the function should be compiled now: it has run more than
+    /// `threshold` times, has no valid unit, and was not refused.
     pub fn count(&self, threshold: u64) -> bool {
         self.calls.set(self.calls.get() + 1);
         self.calls.get() > threshold
@@ -91,8 +92,9 @@ impl Hot {
             && self.unit().is_none()
     }
 
-    /// What is to be compiled: the function with the hints so far, without the bets that were lost. Until
-    /// [`installed`](Self::installed) is told of the result, [`count`](Self::count) asks for no other one.
+    /// The task to compile: the function with the hints so far, without the failed speculations.
+    /// [`count`](Self::count) returns false until [`installed`](Self::installed) receives the
+    /// result.
     pub fn task(&self, parts: UnitParts) -> Task {
         self.is_pending.set(true);
         let mut code = Code::clone(&self.code);
@@ -108,7 +110,7 @@ impl Hot {
         }
     }
 
-    /// The task was compiled, or not. One that was stale may be tried again.
+    /// Receives the result of the task. A stale result may be tried again.
     pub fn installed(&self, made: Result<UnitHandle, InstallError>) {
         self.is_pending.set(false);
         match made {
@@ -124,7 +126,7 @@ impl Hot {
     /// The unit to call, if there is a valid one.
     pub fn unit(&self) -> Option<UnitHandle> {
         let mut unit = self.unit.borrow_mut();
-        // An invalid one is let go, so that its code can be.
+        // An invalid unit is dropped, so that its code can be freed.
         let invalid = unit.take_if(|unit| !unit.is_valid());
         let valid = unit.clone();
         drop(unit);
@@ -132,12 +134,13 @@ impl Hot {
         valid
     }
 
-    /// Why it is not compiled.
+    /// The reason why it is not compiled.
     pub fn refusal(&self) -> Option<InstallError> {
         self.refusal.borrow().clone()
     }
 
-    /// Its unit was left: a bet that was lost often enough makes it invalid and is not made again.
+    /// Receives a side exit of its unit. A speculation that has failed often enough makes the unit
+    /// invalid and is not repeated.
     pub fn left(&self, exit: &Exit<'_>) {
         let record = exit.record();
         if record.reason.is_bet() && exit.count() >= PATIENCE {

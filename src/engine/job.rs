@@ -1,4 +1,4 @@
-//! Compiles as values: a task to be done, and a job that does it on another thread.
+//! Compiles as values: a task, and a job that runs it on another thread.
 
 use super::compiler::{CompileError, Generator, Request, Unit};
 use super::units::{InstallError, Link, Shared, Ticket, UnitHandle};
@@ -11,30 +11,32 @@ use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// What is to be compiled.
+/// A task to compile.
 #[derive(Clone, Debug)]
 pub struct Task {
     /// The code, with its hints.
     pub code: Arc<Code>,
-    /// Where to begin.
+    /// The entry.
     pub entry: Entry,
-    /// Types of the arguments (at a loop: of the locals, and of the stack entries after them) as they are now; for
-    /// arguments there may be fewer, or none.
+    /// Types of the arguments (at a loop: of the locals, and of the stack entries after them) as
+    /// they are now. For arguments there may be fewer, or none.
     pub live: Vec<Type>,
     /// The host's parts. The engine fills in `token`, `cells` and `loop_counter`.
     pub parts: UnitParts,
-    /// Where a function unit is published while it is valid.
+    /// The cell in which a function unit is published while it is valid.
     pub cell: Option<super::EntryCell>,
-    /// Bets not to make again: (instruction, reason).
+    /// Speculations that must not be repeated: (instruction, reason).
     pub avoid: HashSet<(Pc, Reason)>,
-    /// Classes of receivers that were met where the one that was bet on was not, by instruction.
+    /// Classes of receivers that were observed where the speculated class was wrong, by
+    /// instruction.
     pub met: HashMap<Pc, Met>,
-    /// Whether exits may be taken though their guards hold ([`UnitHandle::force`]): the unit is slower for it.
+    /// True if exits may be forced though their guards hold ([`UnitHandle::force`]). The unit is
+    /// slower then.
     pub can_force: bool,
 }
 
 impl Task {
-    /// A function to be called with objects.
+    /// A function that is called with objects.
     pub fn function(code: Arc<Code>, parts: UnitParts) -> Task {
         Task {
             code,
@@ -61,8 +63,8 @@ impl Task {
         }
     }
 
-    /// A loop to be entered at its header from a frame of the interpreter, whose locals and stack entries have these
-    /// types.
+    /// A loop that is entered at its header from a frame of the interpreter, whose locals and stack
+    /// entries have these types.
     pub fn on_stack(code: Arc<Code>, header: Pc, live: Vec<Type>, parts: UnitParts) -> Task {
         Task {
             entry: Entry::Loop(header),
@@ -72,7 +74,7 @@ impl Task {
     }
 }
 
-/// Compile a task with these parts by `compile`. A panic is a [`CompileError::Internal`].
+/// Compiles a task with these parts by `compile`. A panic is a [`CompileError::Internal`].
 pub(super) fn compile(
     task: &Task,
     parts: UnitParts,
@@ -90,9 +92,9 @@ pub(super) fn panic_text(panic: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a panic".to_owned())
 }
 
-/// A task with the facts it needs, for any thread.
+/// A task with the facts that it needs, for any thread.
 pub struct Job {
-    // Boxed: a job is passed around.
+    // Boxed, since a job is moved often.
     inner: Box<Inner>,
 }
 
@@ -104,23 +106,24 @@ struct Inner {
     ticket: Ticket,
 }
 
-/// What a job has come to. It goes back to the engine: [`super::Engine::install`].
+/// The result of a job. It goes back to the engine: [`super::Engine::install`].
 pub struct Finished {
     inner: Box<Inner>,
-    /// None if it is to be run again with more answers.
+    /// None if the job must run again with more answers.
     made: Option<Result<Box<Unit>, CompileError>>,
 }
 
-/// What installing has come to.
+/// The result of installing.
 #[derive(Debug)]
 pub enum Installed {
     /// The unit is installed.
     Unit(UnitHandle),
-    /// The compile had asked what the frozen did not hold; now it does. The job is to be run again.
+    /// The compile made queries that the frozen facts could not answer; now they can. The job must
+    /// run again.
     Again(Job),
 }
 
-/// What [`Finished`] holds, for the engine.
+/// The content of [`Finished`], for the engine.
 pub(super) enum Parts {
     Again(Job),
     Made {
@@ -147,17 +150,17 @@ impl Job {
         }
     }
 
-    /// What is to be compiled.
+    /// The task.
     pub fn task(&self) -> &Task {
         &self.inner.task
     }
 
-    /// The facts it has.
+    /// Its facts.
     pub fn frozen(&self) -> &FrozenWorld {
         self.inner.request.world()
     }
 
-    /// Compile, on this thread. Nothing of the host is called.
+    /// Compiles on this thread. Calls nothing of the host.
     pub fn run(self) -> Finished {
         let mut inner = self.inner;
         if !inner.ticket.is_open() {
@@ -174,8 +177,8 @@ impl Job {
 }
 
 impl Finished {
-    /// Why nothing was compiled, if it was not: [`CompileError::EngineDropped`] if the engine was gone when the job
-    /// was run, and there is no engine to install anything in.
+    /// The reason why nothing was compiled, if so: [`CompileError::EngineDropped`] if the engine
+    /// was gone when the job ran, and there is no engine in which to install anything.
     pub fn error(&self) -> Option<&CompileError> {
         self.made.as_ref()?.as_ref().err()
     }
@@ -184,7 +187,7 @@ impl Finished {
         self.inner.ticket.is_of(shared)
     }
 
-    /// What is to be installed, unless it is stale.
+    /// The unit to install, unless it is stale.
     pub(super) fn into_parts(self, world: &dyn World) -> Result<Parts, InstallError> {
         let Finished { mut inner, made } = self;
         let stale = match &made {

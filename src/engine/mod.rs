@@ -2,33 +2,38 @@
 //!
 //! There are two ways to use it.
 //!
-//! - **Managed.** [`Engine::build`] compiles a [`Task`] here, or [`Engine::job`] makes a [`Job`] that any thread may run
-//!   and [`Engine::install`] takes back. Either gives a [`UnitHandle`]. The engine makes the cells that compiled code
-//!   looks at, watches what units assume ([`Engine::changed`]), publishes entries in [`EntryCell`]s, counts exits, and
-//!   frees code. This is the way for a new host; `examples/tiny_host.rs` is a complete one.
-//!   [`Hot`] is the rest of what a function needs: counts, hints, and which bets were lost.
-//! - **By hand.** [`Engine::compile`] gives a [`Unit`], and all the rest is the host's. [`Engine::freeze`] makes a [`FrozenRequest`],
-//!   which a [`Generator`] compiles on another thread: what a job consists of.
+//! - **Managed.** [`Engine::build`] compiles a [`Task`] at once, or [`Engine::job`] creates a
+//!   [`Job`] that any thread may run and whose result [`Engine::install`] takes. Both give a
+//!   [`UnitHandle`]. The engine creates the cells that compiled code tests, watches the assumptions
+//!   of units ([`Engine::changed`]), publishes entries in [`EntryCell`]s, counts exits, and frees
+//!   code. This is for new hosts; `examples/tiny_host.rs` is a complete one. [`Hot`] has the other
+//!   data that a function needs: counts, hints, and failed speculations.
+//! - **By hand.** [`Engine::compile`] gives a [`Unit`], and the host does the rest.
+//!   [`Engine::freeze`] creates a [`FrozenRequest`], which a [`Generator`] compiles on another
+//!   thread: a job consists of these.
 //!
 //! # When code is freed
-//! A unit's code goes when its last handle is gone and no activation can be inside. The engine holds a handle of every
-//! valid unit in its list ([`Engine::units`]): an invalid or forgotten unit leaves the list. An activation is a call
-//! from the host into native code ([`UnitHandle::call`], [`UnitHandle::activate`]); while there is one, units whose
-//! handles are gone wait, since native code calls native code without an account.
+//! A unit's code is freed when its last handle is gone and no activation can be inside. The engine
+//! has a handle of every valid unit in its list ([`Engine::units`]): an invalid or forgotten unit
+//! leaves the list. An activation is a call from the host into native code ([`UnitHandle::call`],
+//! [`UnitHandle::activate`]); while there is one, units without handles wait, since calls between
+//! native functions are not counted.
 //!
 //! # When an engine is dropped
-//! Its units become invalid: native code that is running leaves at its next check, and calls give
-//! [`CallError::Invalid`]. The code stays mapped until the last activation has ended and the last handle is gone. A job
-//! that is under way ends with [`CompileError::EngineDropped`].
+//! Its units become invalid: running native code exits at its next check, and calls give
+//! [`CallError::Invalid`]. The code stays mapped until the last activation has ended and the last
+//! handle is gone. A running job ends with [`CompileError::EngineDropped`].
 //!
 //! # Collectors
-//! A host whose objects are traced ([`Lifetimes::Traced`](crate::host::Lifetimes::Traced)) finds the references in native
-//! frames with [`NativeStack::visit`](crate::code::NativeStack::visit), which it gives the engine's
-//! [memory](Engine::memory): a clone of that can be used where the engine itself is borrowed.
+//! A host whose objects are traced ([`Lifetimes::Traced`](crate::host::Lifetimes::Traced)) finds
+//! the references in native frames with [`NativeStack::visit`](crate::code::NativeStack::visit), to
+//! which it passes the engine's [memory](Engine::memory): a clone of that can be used while the
+//! engine itself is borrowed.
 //!
 //! # Threads
-//! A job runs anywhere. All else belongs to the host's thread (or to whoever holds the host's lock): handles may be sent
-//! and dropped elsewhere, but code is called where the host allows its objects to be used.
+//! A job runs anywhere. All else belongs to the host's thread (or to the thread that has the host's
+//! lock): handles may be sent and dropped elsewhere, but code is called where the host allows its
+//! objects to be used.
 
 mod account;
 mod compiler;
@@ -60,24 +65,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use units::{Shared, Ticket};
 
-/// The compiler with its code memory and the units it has made.
+/// The compiler, with its code memory and its units.
 pub struct Engine {
     compiler: Compiler,
     shared: Arc<Shared>,
     /// Keep the text of every stage with each unit.
     pub keep_dumps: bool,
-    /// How the units that are compiled from now on run.
+    /// The form of execution of units that are compiled from now on.
     pub execution: Execution,
-    /// A fault to put into the units that are compiled from now on.
+    /// A planted fault for units that are compiled from now on.
     #[doc(hidden)]
     pub planted: Option<Planted>,
-    /// Whether facts about memory become checks in the units that are compiled from now on; where one does not hold, the
-    /// process ends with a message. For tests.
+    /// True to turn facts about memory into checks in units that are compiled from now on. If a
+    /// check fails, the process ends with a message. For tests.
     pub check_facts: bool,
-    /// Passes that are left out of what is compiled from now on: see [`crate::opt::optional`].
+    /// Passes that are left out of compiles from now on: see [`crate::opt::optional`].
     pub without: Vec<&'static str>,
-    /// What each [`Engine::compile`] and [`Engine::build`] followed from, also those that gave no unit: sections of a document. Not kept if
-    /// `None`.
+    /// The input of each [`Engine::compile`] and [`Engine::build`], also of those that gave no
+    /// unit: sections of a document. Not kept if `None`.
     pub replays: Option<Vec<String>>,
 }
 
@@ -104,12 +109,12 @@ impl Engine {
         self.compiler.host()
     }
 
-    /// What the oracle has done so far.
+    /// The oracle's counts so far.
     pub fn oracle_counts(&self) -> OracleCounts {
         self.compiler.counters.read()
     }
 
-    /// Tell the compiler the options that may have changed.
+    /// Passes the options, which may have changed, to the compiler.
     fn prepare(&mut self) {
         self.compiler.options = compiler::Options {
             keep_dumps: self.keep_dumps,
@@ -125,14 +130,16 @@ impl Engine {
         self.compiler.memory()
     }
 
-    /// Compile a unit, and leave the rest to the caller: its cells, its watches, its entry, and its end.
+    /// Compiles a unit, and leaves the rest to the caller: its cells, its watches, its entry, and
+    /// its release.
     ///
     /// # Errors
-    /// [`CompileError`] says what is not compiled, what is too large, or that Cladonia itself is at fault. The
+    /// [`CompileError`] for an unsupported construct, an exceeded limit, or a bug of Cladonia. The
     /// function then stays in the host's interpreter.
     ///
     /// # Panics
-    /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it as `Internal`.
+    /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it
+    /// as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
         self.prepare();
         let compile = |compiler: &mut Compiler, request: &Request<'_>| {
@@ -159,10 +166,12 @@ impl Engine {
         Ok(unit)
     }
 
-    /// A request for another thread's [`Generator`], with the answers of its world that it will probably need, as they are now. Whoever
-    /// lets the program run meanwhile watches what they rely on ([`FrozenWorld::assumptions`](crate::host::FrozenWorld::assumptions)), keeps
-    /// what they name ([`FrozenWorld::pins`](crate::host::FrozenWorld::pins)), and drops what is stale. `anywhere` answers what depends on
-    /// nothing that the program may change: it is asked on that thread.
+    /// A request for another thread's [`Generator`], with the probably needed answers of its
+    /// `World`, as they are now. A caller that lets the program run meanwhile must watch their
+    /// assumptions ([`FrozenWorld::assumptions`](crate::host::FrozenWorld::assumptions)), keep
+    /// their objects alive ([`FrozenWorld::pins`](crate::host::FrozenWorld::pins)), and drop a
+    /// stale result. `anywhere` answers queries that do not depend on the program's state, on the
+    /// other thread.
     pub fn freeze(
         &mut self,
         request: Request<'_>,
@@ -172,8 +181,9 @@ impl Engine {
         FrozenRequest::new(self.compiler.options.clone(), request, anywhere)
     }
 
-    /// Look for code in a cache before it is generated, and keep there what is generated. Generators and jobs that were made before go on as
-    /// they are. Nothing that is to have text forms, has a fault in it, or runs in the oracle comes from there.
+    /// Sets the cache that is searched before code is generated, and that keeps generated code.
+    /// Existing generators and jobs are not affected. Code with text forms, with a planted fault,
+    /// or for the oracle is never taken from the cache.
     pub fn set_cache(&mut self, cache: Option<Arc<Cache>>) {
         self.compiler.set_cache(cache);
     }
@@ -183,8 +193,8 @@ impl Engine {
         Generator(self.compiler.fork())
     }
 
-    /// Compile a stub that a host wrote as LIR (an entry, an adapter). Where objects are traced its first parameter is the
-    /// thread, if it calls what may collect.
+    /// Compiles a stub that a host wrote as LIR (an entry, an adapter). If objects are traced, its
+    /// first parameter is the thread, provided that it makes calls that may collect.
     ///
     /// # Errors
     /// As for [`Engine::compile`].
@@ -193,12 +203,13 @@ impl Engine {
         self.compiler.compile_stub(func)
     }
 
-    /// Compile a task here and install the unit.
+    /// Compiles a task here and installs the unit.
     ///
     /// # Errors
-    /// [`InstallError::Compile`], [`InstallError::Unwatched`], or [`InstallError::Stale`] if a question to the world led
-    /// to a change of what the unit relies on ([`Account::changed`]). Nothing panics: a broken invariant of the compiler
-    /// is [`CompileError::Internal`].
+    /// [`InstallError::Compile`], [`InstallError::Unwatched`], or [`InstallError::Stale`] if a
+    /// query to the `World` caused a change of one of the unit's assumptions
+    /// ([`Account::changed`]). Nothing panics: a broken invariant of the compiler is
+    /// [`CompileError::Internal`].
     pub fn build(&mut self, task: Task, world: &dyn World) -> Result<UnitHandle, InstallError> {
         let link = units::Link::new(task.can_force);
         let ticket = Ticket::new(&self.shared);
@@ -215,8 +226,9 @@ impl Engine {
         self.finish(task, link, made, world)
     }
 
-    /// Compile a task for the text of its stages alone: nothing is installed or watched, and the cells that the engine
-    /// makes for a unit have the address 0, so that texts can be compared. The unit must not be entered.
+    /// Compiles a task only for the text of its stages. Nothing is installed or watched, and the
+    /// cells that the engine creates for a unit have the address 0, so that texts can be compared.
+    /// The unit must not be entered.
     ///
     /// # Errors
     /// As for [`Engine::build`].
@@ -229,17 +241,18 @@ impl Engine {
         made
     }
 
-    /// A task for another thread, with the facts that it will ask for as they are now. What the engine is told of
-    /// ([`Engine::changed`]) until the result is installed makes it stale.
+    /// A task for another thread, with the probably needed facts, as they are now. A change of an
+    /// assumption ([`Engine::changed`]) before the result is installed makes it stale.
     pub fn job(&mut self, task: Task, world: &dyn World) -> Job {
         Job::new(self, task, world)
     }
 
-    /// Install what a job has made, or answer what it has asked ([`Installed::Again`]: run that job too).
+    /// Installs the result of a job, or answers its open queries ([`Installed::Again`]: run that
+    /// job too).
     ///
     /// # Errors
-    /// [`InstallError`]; [`InstallError::Stale`] if something that the result relies on has changed since the job was
-    /// made.
+    /// [`InstallError`]; [`InstallError::Stale`] if an assumption of the result has changed since
+    /// the job was created.
     pub fn install(
         &mut self,
         finished: Finished,

@@ -1,12 +1,13 @@
 //! Oracle mode: units run in the LIR interpreter in place of machine code.
 //!
-//! Each function that would have been compiled gets a **stub** of machine code with the same signature: it stores its
-//! arguments, calls [`run`] with the function, and loads the results. So nothing changes for the host and for other
-//! units: entries are addresses, exits call the same hook with the same records. The code generator makes nothing but
-//! stubs; what a unit does is what the interpreter says its LIR means.
+//! Each function that would have been compiled gets a **stub** of machine code with the same
+//! signature: it stores its arguments, calls [`run`] with the function, and loads the results. So
+//! nothing changes for the host and for other units: entries are addresses, exits call the same
+//! hook with the same records. The code generator only generates stubs; the interpreter executes
+//! the unit's LIR.
 //!
-//! A [trap](crate::lir::interp::Trap) ends the process with the place in LIR: machine code would go on with a result
-//! that nothing defines, or crash.
+//! A [trap](crate::lir::interp::Trap) ends the process with the place in LIR: machine code would
+//! continue with an undefined result, or crash.
 
 use super::CompileError;
 use crate::exits::{EXITING, ExitId};
@@ -18,7 +19,7 @@ use cranelift_entity::EntityRef;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Whether units are machine code or run in the LIR interpreter.
+/// The form of execution: machine code or the LIR interpreter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Execution {
     /// Machine code.
@@ -28,21 +29,21 @@ pub enum Execution {
     Oracle,
 }
 
-/// A fault put in on purpose, to show that comparing executions finds it. For tests.
+/// A planted fault, which a comparison of executions must find. For tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Planted {
-    /// `lower` takes the operands of an integer subtraction in the wrong order.
+    /// `lower` exchanges the operands of an integer subtraction.
     Lowering,
-    /// The code generator does.
+    /// The code generator exchanges them.
     Codegen,
 }
 
-/// What the oracle of an engine has done.
+/// Counts of an engine's oracle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OracleCounts {
-    /// Functions made: one a unit, two a closed one.
+    /// Functions created: one per unit, two for a closed one.
     pub units: u64,
-    /// How often one was entered, from outside or by another.
+    /// The number of entries, from outside or from another function.
     pub entries: u64,
 }
 
@@ -66,10 +67,10 @@ impl Counters {
     }
 }
 
-/// Whether the interpreter can make all calls of a function.
+/// Checks that the interpreter can make all calls of a function.
 ///
 /// # Errors
-/// [`CompileError::Unsupported`] says which it can't make: the function is left out.
+/// [`CompileError::Unsupported`] with a call that it can't make; the function is left out.
 pub(super) fn check_calls(func: &Func, host: &Host) -> Result<(), CompileError> {
     let insts = func.blocks.values().flat_map(|data| &data.insts);
     let helpers = insts.filter_map(|inst| match inst.imm {
@@ -86,7 +87,7 @@ pub(super) fn check_calls(func: &Func, host: &Host) -> Result<(), CompileError> 
     Ok(())
 }
 
-/// A function that is interpreted. Its address is in its stub, so it must live as long as that.
+/// A function that is interpreted. Its address is in its stub, so it must live as long as the stub.
 pub struct Interpreted {
     func: Func,
     host: Arc<Host>,
@@ -154,8 +155,8 @@ impl Interpreted {
     fn execute(&self, args: &[u64]) -> Result<Vec<u64>, String> {
         self.counters.entries.fetch_add(1, Ordering::Relaxed);
         let mut leave = |exit: ExitId, words: Vec<u64>| self.leave(exit, words);
-        // SAFETY: this LIR was made to be run as machine code at this place: what it loads, stores and calls is the
-        // host's and the compiler's promise.
+        // SAFETY: this LIR was generated to run as machine code in this place: the host and the
+        // compiler guarantee its accesses and calls.
         let mut machine = unsafe { Native::new() }.on_exit(&mut leave);
         match execute(&self.func, &self.host.helpers, args, &mut machine) {
             Ok(Outcome::Return(words)) => Ok(words),
@@ -164,7 +165,7 @@ impl Interpreted {
         }
     }
 
-    /// What the code of an exit does: the hook gets the words, and gives the result.
+    /// The action of an exit: the hook receives the words, and returns the result.
     fn leave(&self, exit: ExitId, words: Vec<u64>) -> Result<Outcome, Trap> {
         let hook = self
             .hook
@@ -172,7 +173,8 @@ impl Interpreted {
         let hook = &self.host.helpers[hook];
         let buffer = words.as_ptr().expose_provenance() as u64;
         let args = [self.token, exit.index() as u64, buffer];
-        // SAFETY: the hook's signature is checked when the host is described; the buffer has the record's words.
+        // SAFETY: the hook's signature is checked when the host is described; the buffer has the
+        // record's words.
         let results = unsafe { call_address(hook.address as u64, &hook.signature, &args) }?;
         Ok(Outcome::Return(match self.func.signature.results[..] {
             // A raw call: the hook has only recorded the exit.
@@ -190,12 +192,12 @@ impl std::fmt::Debug for Interpreted {
     }
 }
 
-/// What stubs call.
+/// The function that stubs call.
 ///
 /// # Safety
-/// `this` lives; `args` has a word for each parameter of its function, `out` two.
+/// `this` is alive; `args` has a word for each parameter of its function, `out` two.
 unsafe extern "C" fn run(this: *const Interpreted, args: *const u64, out: *mut u64) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees valid pointers.
     let (this, args) = unsafe {
         let this = &*this;
         let count = this.func.signature.params.len();
@@ -204,7 +206,7 @@ unsafe extern "C" fn run(this: *const Interpreted, args: *const u64, out: *mut u
     match this.execute(args) {
         Ok(words) => {
             for (n, word) in words.into_iter().enumerate() {
-                // SAFETY: the caller's promise: a function has two results at most.
+                // SAFETY: the caller guarantees two words, and a function has at most two results.
                 unsafe { out.add(n).write(word) };
             }
         }

@@ -1,4 +1,5 @@
-//! Intrinsics, and guards of helpers, as functions of machine code: made when a unit first calls one, kept as long as any unit may.
+//! Intrinsics, and register guards of helpers, as machine code: compiled when a unit first calls
+//! one, kept as long as any unit may call it.
 
 use crate::code::CodeMemory;
 use crate::codegen::{self, Cache, Codegen, CompiledCode, Input};
@@ -22,7 +23,7 @@ struct Made {
     guards: Known<HelperId>,
 }
 
-/// None for what can't be had.
+/// None for a routine that is not available.
 type Known<K> = HashMap<K, Option<CompiledCode>>;
 
 impl Routines {
@@ -35,7 +36,7 @@ impl Routines {
         Arc::new(Routines { host, memory, made })
     }
 
-    /// Where code is looked for before it is generated.
+    /// Sets the cache that is searched before code is generated.
     pub(super) fn set_cache(&self, cache: Option<Arc<Cache>>) {
         if let Ok(mut made) = self.made.try_lock() {
             made.codegen.set_cache(cache);
@@ -49,8 +50,8 @@ impl Routines {
         }
     }
 
-    /// Where a routine is. None if there is none, it could not be made, or somebody else (a thread of a process
-    /// that this one was forked from, perhaps) is making one: it is copied then.
+    /// The address of a routine. None if there is none, its compile failed, or another thread
+    /// (perhaps of a process from which this one was forked) is compiling one: then it is inlined.
     pub(super) fn address(&self, routine: Routine) -> Option<u64> {
         let made = &mut *self.made.try_lock().ok()?;
         let callee = routine.callee();
@@ -69,7 +70,7 @@ impl Routines {
         }
         let keeps_most = routine.keeps_most(&self.host);
         let func = lower::routine(&self.host, routine, callee);
-        // What is called in its cold blocks alone: the others save registers themselves.
+        // The callees of its cold blocks only: other calls save registers anyway.
         let mut guarded = HashMap::new();
         for func in func.iter().filter(|_| keeps_most) {
             let hot = func.hot_blocks();
@@ -90,8 +91,8 @@ impl Routines {
         })
     }
 
-    /// Where the [guard of registers](codegen::guarded) of a helper is. None as for [`Routines::address`]: the helper itself is
-    /// called then.
+    /// The address of a helper's [register guard](codegen::guarded). None as for
+    /// [`Routines::address`]: then the helper itself is called.
     pub(super) fn guarded(&self, id: HelperId) -> Option<u64> {
         let Made {
             codegen, guards, ..
@@ -118,7 +119,7 @@ impl Routines {
         })
     }
 
-    /// Compile what is not known yet.
+    /// Compiles a function that is not known yet.
     fn make<K: Hash + Eq>(
         &self,
         known: &mut Known<K>,

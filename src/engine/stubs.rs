@@ -1,4 +1,5 @@
-//! Small pieces of native code between a host and its units, and the cells that functions are called through.
+//! Small pieces of native code between a host and its units, and the cells through which functions
+//! are called.
 
 use super::compiler::CompileError;
 use super::{Engine, units::Shared};
@@ -10,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-/// The stubs of an engine by number of arguments, and the cells it has made by address.
+/// The stubs of an engine by number of arguments, and its cells by address.
 #[derive(Default)]
 pub(super) struct Stubs {
     interpreted: HashMap<usize, Arc<CompiledCode>>,
@@ -18,11 +19,12 @@ pub(super) struct Stubs {
     cells: HashMap<u64, Weak<Cell>>,
 }
 
-/// The cell through which native code calls a function ([`crate::host::Callee::Function`]): it holds the address of the
-/// function's unit, or of a stub that runs the call in the host's interpreter.
+/// The cell through which native code calls a function ([`crate::host::Callee::Function`]). It
+/// holds the address of the function's unit, or of a stub that runs the call in the host's
+/// interpreter.
 ///
-/// A host makes one with a function ([`Engine::entry_cell`]) and keeps it as long as the function; units that call
-/// through it keep it too.
+/// A host creates one with a function ([`Engine::entry_cell`]) and keeps it as long as the
+/// function; units that call through it keep it too.
 #[derive(Clone, Debug)]
 pub struct EntryCell(Arc<Cell>);
 
@@ -38,12 +40,12 @@ impl EntryCell {
         self.0.entry.as_ptr() as u64
     }
 
-    /// What is called now.
+    /// The current callee.
     pub fn entry(&self) -> *const u8 {
         std::ptr::with_exposed_provenance(self.0.entry.load(Ordering::SeqCst) as usize)
     }
 
-    /// Whether that is a unit.
+    /// Returns true if that is a unit.
     pub fn is_native(&self) -> bool {
         self.entry() != self.0.interpreted.entry()
     }
@@ -52,7 +54,7 @@ impl EntryCell {
         self.0.entry.store(entry as u64, Ordering::SeqCst);
     }
 
-    /// Let calls go to the interpreter, if they go to `entry` now.
+    /// Redirects calls to the interpreter, if they go to `entry` now.
     pub(super) fn withdraw(&self, entry: *const u8) {
         let stub = self.0.interpreted.entry() as u64;
         let (seq, relaxed) = (Ordering::SeqCst, Ordering::Relaxed);
@@ -71,8 +73,8 @@ impl Stubs {
 }
 
 impl Engine {
-    /// A cell for a function with so many parameters. Its calls go to the interpreter (the helper `call_interpreted`)
-    /// until a unit with this cell is installed.
+    /// A cell for a function with `arity` parameters. Its calls go to the interpreter (the helper
+    /// `call_interpreted`) until a unit with this cell is installed.
     ///
     /// # Errors
     /// If the stub can't be compiled: the host has no such helper, or code memory is full.
@@ -105,7 +107,7 @@ impl Engine {
         interpreted_call(arity, |b, args| b.call(helper, args, &[Ty::Ptr])[0])
     }
 
-    /// The stub that calls an entry with so many arguments from an array.
+    /// The stub that calls an entry with this number of arguments from an array.
     pub(super) fn adapter(&mut self, arity: usize) -> Result<Arc<CompiledCode>, CompileError> {
         if let Some(known) = self.shared.stubs().adapters.get(&arity) {
             return Ok(known.clone());
@@ -117,7 +119,7 @@ impl Engine {
 }
 
 impl Shared {
-    /// The cells of the engine's own that a unit calls through; none if one of them is gone.
+    /// The engine's own cells that a unit calls through. None if one of them is gone.
     pub(super) fn cells_of(&self, addresses: &[u64]) -> Option<Vec<EntryCell>> {
         let stubs = self.stubs();
         let own = addresses.iter().filter(|a| stubs.cells.contains_key(a));

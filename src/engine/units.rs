@@ -1,4 +1,4 @@
-//! Installed units: who holds them, what makes them invalid, how they are entered and left, and when they go.
+//! Installed units: their handles, invalidation, entry and exit, and release.
 
 use super::account::{ExitInfo, Statistics, UnitInfo};
 use super::compiler::{CompileError, Unit};
@@ -27,64 +27,65 @@ impl fmt::Display for UnitId {
     }
 }
 
-/// Why a unit was not installed.
+/// The reason why a unit was not installed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InstallError {
     /// It was not compiled.
     #[error(transparent)]
     Compile(#[from] CompileError),
-    /// Something that the compile relied on changed while it was under way. It may be tried again.
+    /// An assumption of the compile changed while it was running. It may be tried again.
     #[error("`{name}` was compiled for a world that has changed: {assumption:?}")]
     Stale {
         /// The function.
         name: String,
-        /// What does not hold any more.
+        /// The assumption that does not hold any more.
         assumption: Assumption,
     },
-    /// The host can't watch what the unit relies on.
+    /// The host can't watch an assumption of the unit.
     #[error("`{name}` relies on what the host can't watch: {assumption:?}")]
     Unwatched {
         /// The function.
         name: String,
-        /// What it relies on.
+        /// The assumption.
         assumption: Assumption,
     },
-    /// The job is another engine's.
+    /// The job belongs to another engine.
     #[error("the job was made by another engine")]
     OtherEngine,
 }
 
-/// Why native code was not entered.
+/// The reason why native code was not entered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
-    /// The unit is invalid: what it assumed has changed, or its engine is gone.
+    /// The unit is invalid: an assumption has changed, or its engine is gone.
     #[error("the unit is invalid")]
     Invalid,
     /// The unit takes another number of arguments.
     #[error("the unit takes {expected} arguments, not {given}")]
     Arity {
-        /// What it takes.
+        /// The number of its parameters.
         expected: usize,
-        /// What it was given.
+        /// The number of arguments.
         given: usize,
     },
 }
 
-/// Exits that a unit whose exits may be forced has at most.
+/// The most exits of a unit whose exits may be forced.
 const MOST_FORCED: usize = 1 << 14;
 
-/// What compiled code finds by address: made before the code, alive as long as it.
+/// Data that compiled code accesses by address: created before the code, and alive as long as it.
 #[derive(Debug)]
 pub(super) struct Link {
     cells: UnitCells<AtomicU64>,
     iterations: AtomicU64,
-    /// For each exit, how often control comes to its guard until it is taken all the same; 0 for never.
+    /// For each exit, the number of passes through its guard until it is taken even if the guard
+    /// holds; 0 for never.
     countdowns: Option<Box<[AtomicU64]>>,
     body: OnceLock<Weak<Body>>,
 }
 
 impl Link {
-    /// For a unit whose exits may be forced, or not.
+    /// A link for a unit whose exits may be forced, or not.
     pub(super) fn new(can_force: bool) -> Arc<Link> {
         let countdowns = || (0..MOST_FORCED).map(|_| AtomicU64::new(0)).collect();
         Arc::new(Link {
@@ -95,7 +96,7 @@ impl Link {
         })
     }
 
-    /// The host's parts with what the engine makes.
+    /// The host's parts, completed by the engine's.
     pub(super) fn fill(self: &Arc<Link>, parts: &UnitParts) -> UnitParts {
         UnitParts {
             token: Arc::as_ptr(self) as u64,
@@ -109,7 +110,7 @@ impl Link {
         }
     }
 
-    /// Whether there is a countdown for each exit of a unit, where exits may be forced.
+    /// Checks that there is a countdown for each exit of a unit, if exits may be forced.
     pub(super) fn check_room(&self, unit: &Unit) -> Result<(), CompileError> {
         match self.countdowns.is_some() && unit.exits.len() > MOST_FORCED {
             false => Ok(()),
@@ -126,7 +127,7 @@ impl Link {
     }
 }
 
-/// A unit with all that belongs to it.
+/// A unit with all its data.
 pub(super) struct Body {
     id: UnitId,
     name: String,
@@ -134,7 +135,7 @@ pub(super) struct Body {
     arity: usize,
     unit: Unit,
     link: Arc<Link>,
-    /// How often each exit was taken.
+    /// The number of times that each exit was taken.
     taken: Box<[AtomicU64]>,
     entered: AtomicU64,
     adapter: Arc<CompiledCode>,
@@ -154,7 +155,8 @@ impl Body {
     }
 }
 
-/// Keeps an installed unit. When the last one is gone, the code goes as soon as nothing runs in it.
+/// Keeps an installed unit. When the last handle is gone, the code is freed as soon as nothing runs
+/// in it.
 #[derive(Clone)]
 pub struct UnitHandle(Arc<Lease>);
 
@@ -197,7 +199,7 @@ impl UnitHandle {
         &self.0.body.unit
     }
 
-    /// Whether it may still be entered.
+    /// Returns true if it may still be entered.
     pub fn is_valid(&self) -> bool {
         self.0.body.is_valid()
     }
@@ -209,12 +211,12 @@ impl UnitHandle {
         found.map(|(_, text)| text.as_str())
     }
 
-    /// What is known of it.
+    /// Information about it.
     pub fn info(&self) -> UnitInfo {
         self.0.body.info()
     }
 
-    /// Say that native code is entered, for a host that calls it in a way of its own.
+    /// Notes that native code is entered, for a host that calls it by itself.
     pub fn activate(&self) -> Activation {
         let shared = &self.0.shared;
         self.0.body.entered.fetch_add(1, SeqCst);
@@ -225,24 +227,26 @@ impl UnitHandle {
         shared.activate()
     }
 
-    /// Let an exit be taken though its guard holds: the `rounds`-th time from now that control comes there, or not any
-    /// more if `rounds` is 0. So a test sees the host go on from every exit. False if the unit has no such exit, or was
-    /// not made for this ([`Task::can_force`]).
+    /// Forces an exit though its guard holds: the `rounds`-th time from now that control reaches
+    /// the guard, or never if `rounds` is 0. So a test can make the host continue from every exit.
+    /// Returns false if the unit has no such exit, or was not compiled for this
+    /// ([`Task::can_force`]).
     pub fn force(&self, exit: usize, rounds: u64) -> bool {
         let body = &self.0.body;
         exit < body.unit.exits.len() && body.link.force(exit, rounds)
     }
 
-    /// Call the unit: a function unit as `(thread, function, arguments...)`, a loop unit as `(thread, frame)`. Gives what
-    /// the unit gives: see [the calling convention](crate::host#calling-convention-of-compiled-code).
+    /// Calls the unit: a function unit as `(thread, function, arguments...)`, a loop unit as
+    /// `(thread, frame)`. Returns the unit's result: see [the calling
+    /// convention](crate::host#calling-convention-of-compiled-code).
     ///
     /// # Errors
-    /// [`CallError`]; nothing has happened then, and the arguments are still the caller's.
+    /// [`CallError`]; then the unit has not run, and the arguments still belong to the caller.
     ///
     /// # Safety
-    /// On the host's thread; the pointers are what the host's own helpers and intrinsics take them for (where objects are
-    /// traced, the thread has a [`NativeStack`] where the host says), and the arguments' references are the unit's from
-    /// here on.
+    /// On the host's thread; the pointers have the types that the host's own helpers and intrinsics
+    /// expect (if objects are traced, the thread has a [`NativeStack`] at the declared offset), and
+    /// the arguments' references belong to the unit from here on.
     pub unsafe fn call(
         &self,
         thread: *mut u8,
@@ -260,7 +264,7 @@ impl UnitHandle {
         let _activation = self.activate();
         let code = &body.unit.code;
         type Adapter = unsafe extern "C" fn(*mut u8, *mut u8, *const u8, *const *mut u8) -> *mut u8;
-        // SAFETY: compiled with this signature, and the caller's promise.
+        // SAFETY: compiled with this signature; the caller guarantees the arguments.
         let call = || unsafe {
             let call: Adapter = std::mem::transmute(body.adapter.entry());
             call(thread, second, code.entry(), args.as_ptr())
@@ -277,13 +281,15 @@ impl UnitHandle {
 }
 
 impl UnitHandle {
-    /// Call a function unit with references as the host's Rust code holds them; gives what the unit gives, none for null.
+    /// Calls a function unit with references of the host's Rust types. Returns the unit's result,
+    /// none for null.
     ///
     /// # Errors
     /// As for [`call`](Self::call); the arguments are dropped.
     ///
     /// # Safety
-    /// As for [`call`](Self::call): the unit was made of this function, whose objects and threads are of these types.
+    /// As for [`call`](Self::call): the unit was compiled from this function, whose objects and
+    /// threads are of these types.
     pub unsafe fn call_with<T, V: ObjectRef>(
         &self,
         thread: &T,
@@ -292,8 +298,9 @@ impl UnitHandle {
     ) -> Result<Option<V>, CallError> {
         const { assert!(size_of::<V>() == size_of::<u64>() && size_of::<Option<V>>() == 8) };
         let thread = std::ptr::from_ref(thread).cast_mut().cast();
-        // SAFETY: an `ObjectRef` is one word, that of the object, and its option that word or 0; what the unit has taken
-        // over is not dropped here; the rest is the caller's promise.
+        // SAFETY: an `ObjectRef` is one word, that of the object, and its option is that word or 0;
+        // arguments that the unit has taken over are not dropped here; the caller guarantees the
+        // rest.
         unsafe {
             let function = std::mem::transmute_copy::<V, *mut u8>(function);
             let words = std::slice::from_raw_parts(args.as_ptr().cast::<*mut u8>(), args.len());
@@ -310,23 +317,25 @@ impl fmt::Debug for UnitHandle {
     }
 }
 
-/// An exit that compiled code takes: what the exit hook makes of its arguments.
+/// An exit that compiled code takes: the form in which the exit hook sees its arguments.
 pub struct Exit<'a> {
     body: Arc<Body>,
     number: usize,
-    /// The exit buffer. Where objects are traced, a collector changes it.
+    /// The exit buffer. If objects are traced, a collector updates it.
     words: *const u64,
-    /// Tied to the hook's activation.
+    /// Its lifetime is that of the hook's activation.
     _here: PhantomData<&'a u64>,
 }
 
 impl Exit<'_> {
-    /// The exit that the hook was called for; it is counted.
+    /// The exit for which the hook was called; it is counted.
     ///
     /// # Safety
-    /// The arguments are those that code of an installed unit has called the exit hook with, in this call.
+    /// The arguments are those with which code of an installed unit has called the exit hook, in
+    /// this call.
     pub unsafe fn from_hook<'a>(token: u64, number: u64, buffer: *const u64) -> Exit<'a> {
-        // SAFETY: the token is the address of the unit's link, which lives as long as the code, which runs.
+        // SAFETY: the token is the address of the unit's link, which lives as long as the code,
+        // which runs.
         let link = unsafe { &*std::ptr::with_exposed_provenance::<Link>(token as usize) };
         let body = link.body.get().and_then(Weak::upgrade);
         let body = body.expect("code that runs belongs to a unit that is installed");
@@ -348,10 +357,10 @@ impl Exit<'_> {
         &self.body.unit.exits[self.number]
     }
 
-    /// The code of a frame within the unit's, by the number that the record has for it.
+    /// The code of an inlined frame, by the number in the record.
     ///
     /// # Panics
-    /// If the unit has no such code; its records name none that is not there.
+    /// If the unit has no such code; its records only have valid numbers.
     pub fn inlined(&self, code: u32) -> &InlinedCode {
         &self.body.unit.inlined[code as usize]
     }
@@ -361,12 +370,12 @@ impl Exit<'_> {
         self.body.id
     }
 
-    /// How the unit was entered.
+    /// The entry of the unit.
     pub fn entry(&self) -> Entry {
         self.body.entry
     }
 
-    /// How often the unit has taken this exit, this time included.
+    /// The number of times that the unit has taken this exit, this time included.
     pub fn count(&self) -> u64 {
         self.body.taken[self.number].load(SeqCst)
     }
@@ -376,21 +385,21 @@ impl Exit<'_> {
         self.number
     }
 
-    /// Let it be taken again though its guard holds: see [`UnitHandle::force`].
+    /// Forces it again though its guard holds: see [`UnitHandle::force`].
     pub fn force(&self, rounds: u64) -> bool {
         self.body.link.force(self.number, rounds)
     }
 
-    /// What the frame holds now. Where objects are traced, the words of objects are good until the next collection; what
-    /// is asked for after that is what the collector has made of them.
+    /// The current content of the frame. If objects are traced, the words of objects are valid
+    /// until the next collection; after that, call this again for the updated words.
     pub fn frame(&self) -> LiveFrame {
-        // SAFETY: the code has stored what the record says, and nothing runs that changes it.
+        // SAFETY: the code has stored the words of the record, and nothing runs that changes them.
         let words = unsafe { self.record().all_words(self.words) };
         let frame = self.record().read(&words);
         frame.expect("the buffer is as long as the record says")
     }
 
-    /// Make the unit invalid; it goes when it is not run any more.
+    /// Invalidates the unit; it is freed when it is not running any more.
     pub fn invalidate(&self) {
         if let Some(shared) = self.body.shared.upgrade() {
             shared.invalidate(&self.body);
@@ -421,7 +430,7 @@ impl Body {
     }
 }
 
-/// What the engine, its handles, jobs and activations share.
+/// The data that the engine, its handles, jobs and activations share.
 #[derive(Default)]
 pub(super) struct Shared {
     /// Activations.
@@ -439,21 +448,21 @@ struct State {
     units: BTreeMap<UnitId, UnitHandle>,
     watchers: HashMap<Assumption, Vec<Weak<Body>>>,
     retired: Vec<Arc<Body>>,
-    /// What changed since the oldest job began.
+    /// The changes since the oldest job began.
     changes: Vec<Assumption>,
-    /// How many changes came before those.
+    /// The number of changes before those.
     forgotten: u64,
-    /// Where each job began among the changes.
+    /// For each job, its start among the changes.
     jobs: BTreeMap<u64, u64>,
     statistics: Statistics,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind the locks is consistent between any two statements that could panic.
+    // The data behind the locks is consistent at every statement that could panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What must be told of for an assumption to be known to hold: of a class, its bases too.
+/// The assumptions to watch for an assumption: for a class, its bases too.
 fn watched(assumption: &Assumption) -> Vec<Assumption> {
     match assumption {
         Assumption::ClassUnchanged(class) => {
@@ -476,7 +485,7 @@ impl Shared {
         Activation { shared }
     }
 
-    /// Install what was made.
+    /// Installs the result of a compile.
     pub(super) fn install(
         self: &Arc<Shared>,
         task: Task,
@@ -595,7 +604,7 @@ impl Shared {
             }
         }
         let handle = state.units.remove(&body.id);
-        // A handle must not go while the lock is held.
+        // A handle must not be dropped while the lock is held.
         drop(state);
         drop(handle);
         true
@@ -631,14 +640,14 @@ impl Shared {
         }
     }
 
-    /// The last handle of a unit is gone.
+    /// Handles the drop of a unit's last handle.
     fn retire(&self, body: Arc<Body>) {
         self.invalidate(&body);
         lock(&self.state).retired.push(body);
         self.reclaim();
     }
 
-    /// Free what waits, if nothing native runs.
+    /// Frees the waiting units, if no native code runs.
     fn reclaim(&self) {
         let mut state = lock(&self.state);
         if self.inside.load(SeqCst) != 0 {
@@ -646,12 +655,12 @@ impl Shared {
         }
         let retired = std::mem::take(&mut state.retired);
         state.statistics.freed += retired.len() as u64;
-        // Freeing pages takes time, and needs no lock of ours.
+        // Freeing pages takes time, and needs none of our locks.
         drop(state);
         drop(retired);
     }
 
-    /// The engine is gone.
+    /// Handles the drop of the engine.
     pub(super) fn close(&self) {
         let mut state = lock(&self.state);
         state.closed = true;
@@ -660,12 +669,12 @@ impl Shared {
         for handle in handles.values() {
             self.invalidate(handle.body());
         }
-        // Units and cells keep those that they need.
+        // Units and cells keep the stubs that they need.
         *self.stubs() = Stubs::default();
     }
 }
 
-/// A job's place among the changes of the world.
+/// A job's place among the reported changes.
 pub(super) struct Ticket {
     shared: Arc<Shared>,
     number: u64,
@@ -694,7 +703,7 @@ impl Ticket {
         lock(&self.shared.state).statistics.stale += 1;
     }
 
-    /// The first of the assumptions that was told to have ceased to hold since the job began.
+    /// The first of the assumptions that was reported to have changed since the job began.
     pub(super) fn first_changed<'a>(
         &self,
         mut assumptions: impl Iterator<Item = &'a Assumption>,

@@ -1,26 +1,26 @@
-//! What a question gets, and what it may cost.
+//! The answer of a question, and its budget.
 
 use std::fmt;
 
-/// Whether bindings can hold together at a node.
+/// The answer to a question: can bindings hold together at a node?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// On no path. This is a proof, and the only answer by which anything may be removed.
+    /// On no path. This is a proof, and the only answer that justifies removing anything.
     Infeasible,
-    /// On some path of the graph, of which there is a witness.
+    /// On some path of the graph, which has a witness.
     Feasible,
-    /// The budget was used up before. To be treated like [`Answer::Feasible`].
+    /// The budget was used up first. To be treated like [`Answer::Feasible`].
     Unknown(Exhausted),
 }
 
-/// Which part of a [`Budget`] was used up.
+/// The part of a [`Budget`] that was used up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exhausted {
     /// Nodes of the graph.
     Nodes,
-    /// States looked at.
+    /// States visited.
     States,
-    /// Ways to resolve the goals of one state.
+    /// Results for the goals of one state.
     Results,
     /// Goals of one state.
     Goals,
@@ -31,7 +31,7 @@ pub enum Exhausted {
 impl Answer {
     pub(super) const TOO_LARGE: Answer = Answer::Unknown(Exhausted::Nodes);
 
-    /// Whether the bindings are proved not to hold together.
+    /// Returns true if the bindings are proved not to hold together.
     pub fn is_infeasible(self) -> bool {
         self == Answer::Infeasible
     }
@@ -59,24 +59,25 @@ impl fmt::Display for Exhausted {
     }
 }
 
-/// What one question may cost. Counted, not timed: the same question costs the same on every machine.
+/// The budget of one question. It is counted, not timed: the same question costs the same on every
+/// machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// Nodes of the graph: it is not searched at all if it has more (the rows of [`Reachability`](super::Reachability)
-    /// take n²/8 bytes).
+    /// Nodes of the graph: a larger graph is not searched at all (the rows of
+    /// [`Reachability`](super::Reachability) take n²/8 bytes).
     pub nodes: usize,
-    /// States (a node and goals) that are looked at.
+    /// States (a node and goals) that are visited.
     pub states: usize,
-    /// Different ways to resolve the goals of one state.
+    /// Different results for the goals of one state.
     pub results: usize,
     /// Goals of one state.
     pub goals: usize,
-    /// Elementary steps: a node visited by a walk, or a goal looked at.
+    /// Elementary steps: a node visited by a walk, or a goal examined.
     pub steps: u64,
 }
 
 impl Budget {
-    /// Without bounds, but for memory.
+    /// Without bounds, except for memory.
     pub const UNLIMITED: Budget = Budget {
         nodes: usize::MAX,
         states: usize::MAX,

@@ -1,30 +1,35 @@
-//! What the answers mean, by enumeration: slow, obvious, and without anything of the solver's. Tests and fuzzing compare
-//! with it.
+//! The meaning of answers, by enumeration: slow, obvious, and independent of the solver. Tests and
+//! fuzzing compare the solver with it.
 //!
-//! An **execution** is a walk along the edges that may begin at any node. At each moment every variable has one of its
-//! bindings as its value, or none that we know of; in the beginning none. Visiting a node goes from values *before* to
-//! values *after*:
+//! An **execution** is a walk along the edges that may begin at any node. At each moment every
+//! variable has one of its bindings as its value, or an unknown value; at the beginning all are
+//! unknown. Visiting a node leads from values *before* to values *after*:
 //!
 //! - a variable that the node does not bind keeps its value;
-//! - one that it binds gets a binding with an origin in the node, one of whose source sets **holds**, or none that we know
-//!   of;
-//! - a source holds if it is the value of its variable before, or if it has an origin in the node and is the value after;
+//! - a variable that it binds gets a binding with an origin in the node, one of whose source sets
+//!   **holds**, or an unknown value;
+//! - a source holds if it is the value of its variable before, or if it has an origin in the node
+//!   and is the value after;
 //! - the node's condition must hold in the same sense, or the node can't be visited.
 //!
-//! Bindings can hold together at a node if some execution ends with a visit of the node after which all are values.
+//! Bindings can hold together at a node if some execution ends with a visit of the node after which
+//! all are values.
 //!
 //! # The bound
-//! An execution is the same, for all that follows, as any other that ends in the same node with the same values. There are
-//! at most `N = nodes · (b₁ + 1) · ... · (bₖ + 1)` such ends, where `bᵢ` is the number of bindings of the i-th variable. If
-//! an execution to some end has more than `N` visits, two of them have the same end; cutting out what lies between gives a
-//! shorter one to the end. So all ends are met by executions of at most `N` visits: loops are unrolled that far.
+//! For all that follows, an execution is equivalent to any other that ends in the same node with
+//! the same values. There are at most `N = nodes · (b₁ + 1) · ... · (bₖ + 1)` such ends, where `bᵢ`
+//! is the number of bindings of the i-th variable. If an execution to some end has more than `N`
+//! visits, two of its visits have the same end; cutting out the part between them gives a shorter
+//! execution to the same end. So executions of at most `N` visits reach all ends: loops are
+//! unrolled that far.
 //!
-//! # Why the solver must give the same
-//! Backwards: take an execution that ends with the goals. Going back over it, what must hold before each visit is: each
-//! goal that the node does not bind, and each source or condition that holds by a value before; the values made in the node
-//! for goals and for sources that hold by a value after are those "here". That is a result of `resolve`, and the nodes
-//! form a witness, cut off as soon as nothing is left to show. Forwards: a witness, read from its end, is an execution in
-//! which every variable without a goal has no known value.
+//! # Why the solver must give the same answers
+//! Backwards: take an execution that ends with the goals. Walk back over it. Before each visit must
+//! hold: each goal that the node does not bind, and each source or condition that holds by a value
+//! before. The values that the node binds for goals, and for sources that hold by a value after,
+//! are those "here". That is a result of `resolve`, and the nodes form a witness, cut off as soon
+//! as no goal is left. Forwards: a witness, read from its end, is an execution in which every
+//! variable without a goal has an unknown value.
 
 use super::graph::{Binding, Graph, Node};
 use cranelift_entity::EntityRef;
@@ -37,13 +42,13 @@ type Values = Vec<u8>;
 pub struct Executions {
     /// For each node, the values after a visit.
     ends: Vec<HashSet<Values>>,
-    /// Visits in the longest execution that had to be looked at.
+    /// The number of visits in the longest execution that was needed.
     longest: usize,
     bound: usize,
 }
 
 impl Executions {
-    /// Enumerates the executions, or says `None` if there are more than `limit` ends.
+    /// Enumerates the executions. None if there are more than `limit` ends.
     pub fn of(graph: &Graph, limit: usize) -> Option<Executions> {
         let mut sizes = graph.variables().map(|v| graph.bindings_of(v).len() + 1);
         let ends = sizes.try_fold(graph.node_count(), usize::checked_mul);
@@ -58,7 +63,7 @@ impl Executions {
             .nodes()
             .flat_map(|node| visit(graph, node, &none).map(move |after| (node, after)))
             .collect();
-        // In each round executions are longer by one visit.
+        // In each round the executions are longer by one visit.
         while found.longest < bound {
             new.retain(|(node, values)| found.ends[node.index()].insert(values.clone()));
             if new.is_empty() {
@@ -77,13 +82,13 @@ impl Executions {
         Some(found)
     }
 
-    /// Whether bindings can hold together at a node.
+    /// Returns true if the bindings can hold together at a node.
     pub fn can_have(&self, graph: &Graph, node: Node, goals: &[Binding]) -> bool {
         let mut ends = self.ends[node.index()].iter();
         ends.any(|values| goals.iter().all(|&goal| is_value(graph, values, goal)))
     }
 
-    /// Visits in the longest execution that leads to an end first reached by it, and the bound on that.
+    /// The number of visits in the longest execution that reached a new end, and the bound on it.
     pub fn longest(&self) -> (usize, usize) {
         (self.longest, self.bound)
     }

@@ -4,7 +4,7 @@ use super::graph::{Binding, Node, Variable};
 use super::program::Program;
 
 impl<D: PartialEq> Program<D> {
-    /// A variable with these values, all made in one node from the same sources.
+    /// A variable with these values, all bound in one node from the same sources.
     pub fn variable_with(
         &mut self,
         name: impl Into<String>,
@@ -19,8 +19,8 @@ impl<D: PartialEq> Program<D> {
         variable
     }
 
-    /// Makes a binding follow another. With a node: it is made there, from the other and `extra`. Without: it has all
-    /// origins of the other, each of whose source sets gets `extra`.
+    /// Makes a binding follow another. With a node, it is bound there, from the other and `extra`.
+    /// Without one, it gets all origins of the other, with `extra` added to each source set.
     pub fn copy_origins(
         &mut self,
         binding: Binding,
@@ -44,8 +44,9 @@ impl<D: PartialEq> Program<D> {
         }
     }
 
-    /// Gives a variable the value of a binding, as [`copy_origins`](Program::copy_origins) says. If all origins of the
-    /// binding are in the node itself they are copied instead of pointed at, which saves searches a step.
+    /// Gives a variable the value of a binding, as [`copy_origins`](Program::copy_origins)
+    /// describes. If all origins of the binding are in the node itself, they are copied instead of
+    /// referred to, which saves searches a step.
     pub fn paste_binding(
         &mut self,
         variable: Variable,
@@ -75,14 +76,15 @@ impl<D: PartialEq> Program<D> {
         }
     }
 
-    /// Gives a variable another value wherever a binding is made.
+    /// Gives a variable another value wherever a binding has an origin.
     pub fn paste_with_data(&mut self, variable: Variable, binding: Binding, data: D) -> Binding {
         let new = self.bind(variable, data);
         self.copy_origins(new, binding, None, &[]);
         new
     }
 
-    /// A fresh variable with the values of these bindings, as [`copy_origins`](Program::copy_origins) says.
+    /// A fresh variable with the values of these bindings, as
+    /// [`copy_origins`](Program::copy_origins) describes.
     pub fn assign(
         &mut self,
         name: impl Into<String>,

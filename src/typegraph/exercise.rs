@@ -1,5 +1,5 @@
-//! Bytes turned into a small graph, edits and questions, each answer compared with the enumeration of all executions: what
-//! the fuzzer and the random tests share.
+//! Turns bytes into a small graph, edits and questions, and compares each answer with the
+//! enumeration of all executions. Shared by the fuzzer and the random tests.
 
 use super::answer::{Answer, Budget};
 use super::brute::Executions;
@@ -9,7 +9,7 @@ use super::search::Fault;
 use super::text::{ScriptOptions, print, run};
 use std::ops::AddAssign;
 
-/// What was checked.
+/// Counts of the checks made.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
     /// Questions answered by "infeasible".
@@ -18,9 +18,9 @@ pub struct Tally {
     pub feasible: u64,
     /// Questions that needed the second pass.
     pub second_pass: u64,
-    /// Questions that a small budget left open.
+    /// Questions for which a small budget was not enough.
     pub unknown: u64,
-    /// Most visits in an execution that was needed, and the greatest bound on that.
+    /// The most visits in an execution that was needed, and the greatest bound on that.
     pub longest: (usize, usize),
 }
 
@@ -35,13 +35,14 @@ impl AddAssign for Tally {
     }
 }
 
-/// Most ends of executions of a graph that is generated: 7 nodes, 4 variables with 3 bindings each.
+/// The most ends of executions of a generated graph: 7 nodes, 4 variables with 3 bindings each.
 pub const MAX_ENDS: usize = 7 * 4 * 4 * 4 * 4;
 
-/// Builds, edits and asks as the bytes say, and compares. With a fault planted there should be something wrong.
+/// Builds, edits and queries as the bytes direct, and compares. With a planted fault the result
+/// should be an error.
 ///
 /// # Errors
-/// What is wrong, with the graph.
+/// The first difference, with the graph.
 pub fn exercise(bytes: &[u8], fault: Option<Fault>) -> Result<Tally, String> {
     let mut dice = Dice { bytes, at: 0 };
     let mut program = build(&mut dice);
@@ -61,10 +62,10 @@ pub fn exercise(bytes: &[u8], fault: Option<Fault>) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Exercises the room with arbitrary bytes: a `t` and a script, or anything else and a graph.
+/// Exercises the module with arbitrary bytes: a `t` and a script, or any other byte and a graph.
 ///
 /// # Errors
-/// What is wrong.
+/// The first difference.
 pub fn exercise_input(bytes: &[u8], fault: Option<Fault>) -> Result<(), String> {
     match bytes.split_first() {
         Some((b't', text)) => exercise_text(&String::from_utf8_lossy(text)),
@@ -72,12 +73,12 @@ pub fn exercise_input(bytes: &[u8], fault: Option<Fault>) -> Result<(), String> 
     }
 }
 
-/// Does a script, and reads back what is printed of it: it must be the same program.
+/// Runs a script, and reads back the printed result: it must be the same program.
 ///
 /// # Errors
-/// What is wrong. That a script can't be done is no fault.
+/// The first difference. A script that can't be run is no fault.
 fn exercise_text(text: &str) -> Result<(), String> {
-    // Who lifts the bounds has to wait, and that is no fault.
+    // A script without bounds may run for a long time, and that is no fault.
     if ["budget", "combinations"].iter().any(|w| text.contains(w)) {
         return Ok(());
     }
@@ -94,7 +95,7 @@ fn exercise_text(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Numbers from bytes; zeros when they are used up.
+/// Numbers from bytes; zeros when the bytes are used up.
 struct Dice<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -133,7 +134,8 @@ fn build(dice: &mut Dice<'_>) -> Program<u8> {
     let mut program = Program::with_limits(9, limits);
     program.set_budget(Budget::UNLIMITED);
     let nodes: Vec<Node> = (0..2 + dice.below(6)).map(|_| program.node("")).collect();
-    // Chains, and statements with two arms, with additional edges in both directions: what programs look like.
+    // Chains, and statements with two arms, with additional edges in both directions: the shapes of
+    // real programs.
     let mut at = 0;
     while at + 1 < nodes.len() {
         if dice.one_in(2) && at + 3 < nodes.len() {
@@ -178,7 +180,7 @@ fn edge(program: &mut Program<u8>, dice: &mut Dice<'_>) {
 
 fn origin(program: &mut Program<u8>, dice: &mut Dice<'_>, binding: Binding) {
     let (nodes, all): (Vec<Node>, _) = (program.nodes().collect(), bindings(program));
-    // What is bound in the beginning has a long way to go.
+    // A value that is bound early has a long path to the question.
     let early = if dice.one_in(2) { 1 } else { nodes.len() };
     let Some(node) = dice.pick(&nodes[..early.min(nodes.len())]) else {
         return;
@@ -237,7 +239,7 @@ fn edit(program: &mut Program<u8>, dice: &mut Dice<'_>) {
     }
 }
 
-/// Asks some questions, of one solver after the other and of new ones.
+/// Makes some questions, with one solver and with new ones.
 fn compare(
     program: &mut Program<u8>,
     dice: &mut Dice<'_>,
@@ -285,7 +287,7 @@ fn compare(
         if answer.is_infeasible() && program.refutation(node, &goals).1.is_none() {
             return fail("without a reason");
         }
-        // A small budget may leave it open, but must not tell anything else.
+        // A small budget may leave the answer open, but must not give a different one.
         let mut other = program.fresh_solver();
         other.set_budget(Budget {
             nodes: usize::MAX,
@@ -301,7 +303,7 @@ fn compare(
                 _ => {}
             }
         }
-        // What a search has left behind when it was given up must not mislead the next.
+        // The remains of a search that was given up must not affect the next.
         other.set_budget(Budget::UNLIMITED);
         let again = other.ask(node, &goals);
         if again != answer {

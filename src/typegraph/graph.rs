@@ -1,9 +1,10 @@
-//! What a typegraph is made of: nodes, variables, bindings and origins, without the data of the bindings. Everything that
-//! searches works on this part alone, so it is not generic.
+//! The parts of a typegraph: nodes, variables, bindings and origins, without the data of the
+//! bindings. All searches work on this part alone, so it is not generic.
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 
-/// A node of the control flow graph: a place where variables may be bound. Numbered from 0, in the order of creation.
+/// A node of the control flow graph: a place where variables may be bound. Numbered from 0, in the
+/// order of creation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Node(u32);
 entity_impl!(Node, "n");
@@ -21,12 +22,13 @@ entity_impl!(Binding, "b");
 /// Bindings that must all hold together, in ascending order.
 pub type SourceSet = Box<[Binding]>;
 
-/// Where a binding is made, and from what: one of the source sets must hold, all of its members.
+/// The place at which a binding is created, and its sources: one of the source sets must hold, with
+/// all of its members.
 ///
-/// No source set at all can never hold; the empty source set always does.
+/// Without any source set it can never hold; the empty source set always does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Origin {
-    /// The node in which the binding is made.
+    /// The node in which the binding is created.
     pub node: Node,
     /// The alternatives, without repetition and in ascending order of their members' numbers.
     pub sources: Vec<SourceSet>,
@@ -37,7 +39,7 @@ struct NodeData {
     name: String,
     predecessors: Vec<Node>,
     successors: Vec<Node>,
-    /// Whether the node may follow itself directly.
+    /// True if the node may follow itself directly.
     repeats: bool,
     condition: Option<Binding>,
     bindings: Vec<Binding>,
@@ -47,7 +49,7 @@ struct NodeData {
 struct VariableData {
     name: String,
     bindings: Vec<Binding>,
-    /// Where some binding of the variable has an origin, in ascending order.
+    /// The nodes in which some binding of the variable has an origin, in ascending order.
     nodes: Vec<Node>,
 }
 
@@ -61,7 +63,8 @@ struct BindingData {
 
 /// Nodes, edges, conditions, variables, bindings and origins of a [`Program`](super::Program).
 ///
-/// The methods panic if they are asked for a node, variable or binding of another program that this one does not have.
+/// The methods panic for a node, variable or binding of another program that this one does not
+/// have.
 #[derive(Clone, Default, Debug)]
 pub struct Graph {
     nodes: PrimaryMap<Node, NodeData>,
@@ -76,33 +79,37 @@ impl Graph {
         self.nodes.keys()
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The name that a node was given; may be empty, and need not be unique.
+    /// The name of a node; may be empty, and need not be unique.
     pub fn node_name(&self, node: Node) -> &str {
         &self.nodes[node].name
     }
 
-    /// Nodes with an edge to this one, in the order of the edges' creation. Never the node itself; see [`Graph::repeats`].
+    /// Nodes with an edge to this one, in the order of the edges' creation. Never the node itself;
+    /// see [`Graph::repeats`].
     pub fn predecessors(&self, node: Node) -> &[Node] {
         &self.nodes[node].predecessors
     }
 
-    /// Nodes to which this one has an edge, in the order of the edges' creation. Never the node itself.
+    /// Nodes to which this one has an edge, in the order of the edges' creation. Never the node
+    /// itself.
     pub fn successors(&self, node: Node) -> &[Node] {
         &self.nodes[node].successors
     }
 
-    /// Whether the node was connected to itself. Such an edge is in no list of edges, as in the original; but there it was
-    /// forgotten, and what only a second visit makes possible was denied.
+    /// Returns true if the node was connected to itself. Such an edge is in no list of edges, as in
+    /// the original. But the original ignored it, and so denied bindings that only a second visit
+    /// makes possible.
     pub fn repeats(&self, node: Node) -> bool {
         self.nodes[node].repeats
     }
 
-    /// The nodes from which control comes directly: the predecessors, and the node itself if it repeats.
+    /// The nodes from which control comes directly: the predecessors, and the node itself if it
+    /// repeats.
     pub fn before(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
         let data = &self.nodes[node];
         let own = data.repeats.then_some(node);
@@ -114,7 +121,7 @@ impl Graph {
         self.nodes[node].condition
     }
 
-    /// How many nodes have a condition.
+    /// The number of nodes with a condition.
     pub fn condition_count(&self) -> usize {
         self.conditions
     }
@@ -129,12 +136,12 @@ impl Graph {
         self.variables.keys()
     }
 
-    /// How many variables there are.
+    /// The number of variables.
     pub fn variable_count(&self) -> usize {
         self.variables.len()
     }
 
-    /// The name that a variable was given; may be empty, and need not be unique.
+    /// The name of a variable; may be empty, and need not be unique.
     pub fn variable_name(&self, variable: Variable) -> &str {
         &self.variables[variable].name
     }
@@ -149,12 +156,12 @@ impl Graph {
         &self.variables[variable].nodes
     }
 
-    /// Whether a node binds a variable.
+    /// Returns true if a node binds a variable.
     pub fn binds(&self, node: Node, variable: Variable) -> bool {
         self.variables[variable].nodes.binary_search(&node).is_ok()
     }
 
-    /// How many bindings there are.
+    /// The number of bindings.
     pub fn binding_count(&self) -> usize {
         self.bindings.len()
     }
@@ -164,7 +171,7 @@ impl Graph {
         self.bindings[binding].variable
     }
 
-    /// The origins of a binding, at most one a node, in the order of creation.
+    /// The origins of a binding, at most one per node, in the order of creation.
     pub fn origins(&self, binding: Binding) -> &[Origin] {
         &self.bindings[binding].origins
     }
@@ -176,7 +183,8 @@ impl Graph {
         found.ok().map(|i| &data.origins[data.by_node[i].1])
     }
 
-    /// Whether `source` is `binding`, or contributes to it in some origin: a question about the text, not about paths.
+    /// Returns true if `source` is `binding`, or contributes to it in some origin: a property of
+    /// the graph's text, regardless of paths.
     pub fn has_source(&self, binding: Binding, source: Binding) -> bool {
         let mut seen = vec![false; self.bindings.len()];
         let mut left = vec![binding];
@@ -201,13 +209,14 @@ impl Graph {
         })
     }
 
-    /// Whether the edge is new (an edge to the node itself never is).
+    /// Adds an edge. Returns true if it is new (an edge to the node itself never is).
     pub(super) fn add_edge(&mut self, from: Node, to: Node) -> bool {
         if from == to {
             self.nodes[from].repeats = true;
             return false;
         }
-        // The shorter of the two lists: some nodes have thousands of edges, but rarely both ends of one edge.
+        // Search the shorter of the two lists: some nodes have thousands of edges, but rarely both
+        // ends of one edge.
         let (out, into) = (&self.nodes[from].successors, &self.nodes[to].predecessors);
         let is_there = if out.len() < into.len() {
             out.contains(&to)
@@ -244,7 +253,7 @@ impl Graph {
         binding
     }
 
-    /// The origin of a binding in a node, made if it is not there yet: without source sets.
+    /// The origin of a binding in a node, created without source sets if it is new.
     pub(super) fn add_origin(&mut self, binding: Binding, node: Node) -> &mut Origin {
         let data = &mut self.bindings[binding];
         let index = match data.by_node.binary_search_by_key(&node, |&(n, _)| n) {

@@ -1,4 +1,5 @@
-//! Figures of a graph and of the questions asked, as the original counts them, and what each question has cost.
+//! Figures of a graph and of its questions, as the original counts them, and the cost of each
+//! question.
 
 use super::answer::Answer;
 use super::graph::{Binding, Graph, Node};
@@ -7,25 +8,25 @@ use std::fmt;
 /// Figures of one question, with the questions about its single goals.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QueryMetrics {
-    /// The node that was asked.
+    /// The node of the question.
     pub start: Node,
-    /// The node of the last state looked at.
+    /// The node of the last visited state.
     pub end: Node,
-    /// Goals asked.
+    /// The number of goals of the question.
     pub initial_bindings: usize,
-    /// Goals of all states looked at, summed.
+    /// The number of goals of all visited states.
     pub total_bindings: usize,
-    /// States looked at.
+    /// The number of visited states.
     pub nodes_visited: usize,
-    /// Whether a single goal was impossible; or two, where all together were too expensive.
+    /// True if a single goal was impossible, or two of them when all together were too expensive.
     pub shortcircuited: bool,
-    /// Whether some state was known from before.
+    /// True if some state was already known.
     pub from_cache: bool,
-    /// The states looked at, in order.
+    /// The visited states, in order.
     pub path: Vec<Step>,
-    /// Whether conditions that are not on every way had to be looked at.
+    /// True if conditions that are not on every path had to be considered.
     pub second_pass: bool,
-    /// Nodes visited by walks.
+    /// The number of nodes visited by walks.
     pub walked: u64,
     /// Elementary steps: see [`Budget`](super::Budget).
     pub steps: u64,
@@ -33,25 +34,25 @@ pub struct QueryMetrics {
     pub answer: Answer,
 }
 
-/// A state that was looked at.
+/// A visited state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     /// Its node.
     pub node: Node,
     /// Its goals, in ascending order.
     pub goals: Box<[Binding]>,
-    /// How many states led to it.
+    /// The number of states that led to it.
     pub depth: usize,
 }
 
-/// Figures of what a solver remembers.
+/// Figures of a solver's cache.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct CacheMetrics {
-    /// States whose answer is known (of the first pass).
+    /// The number of states with a known answer (of the first pass).
     pub size: usize,
-    /// States that were known when they were needed.
+    /// The number of needed states that were known.
     pub hits: usize,
-    /// States that had to be looked at.
+    /// The number of needed states that were not known.
     pub misses: usize,
 }
 
@@ -60,7 +61,7 @@ pub struct CacheMetrics {
 pub struct SolverMetrics {
     /// Each question, in order.
     pub queries: Vec<QueryMetrics>,
-    /// What is remembered.
+    /// The cache.
     pub cache: CacheMetrics,
 }
 
@@ -91,7 +92,7 @@ impl SolverMetrics {
         }
     }
 
-    /// Changes the figures of the question that is being answered.
+    /// Changes the figures of the current question.
     pub(super) fn update(&mut self, change: impl FnOnce(&mut QueryMetrics)) {
         if let Some(query) = self.queries.last_mut() {
             change(query);
@@ -102,33 +103,33 @@ impl SolverMetrics {
 /// Figures of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NodeMetrics {
-    /// Edges that end in it.
+    /// The number of edges that end in it.
     pub incoming: usize,
-    /// Edges that begin in it.
+    /// The number of edges that begin in it.
     pub outgoing: usize,
-    /// Whether it has a condition.
+    /// True if it has a condition.
     pub has_condition: bool,
 }
 
 /// Figures of a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VariableMetrics {
-    /// How many bindings it has.
+    /// The number of its bindings.
     pub bindings: usize,
-    /// Where it is bound, in ascending order.
+    /// The nodes in which it is bound, in ascending order.
     pub nodes: Vec<Node>,
 }
 
 /// Figures of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Metrics {
-    /// How many bindings there are.
+    /// The number of bindings.
     pub bindings: usize,
     /// Of each node, by number.
     pub nodes: Vec<NodeMetrics>,
     /// Of each variable, by number.
     pub variables: Vec<VariableMetrics>,
-    /// Of each solver; there is a new one for the first question after an edit.
+    /// Of each solver. The first question after an edit creates a new one.
     pub solvers: Vec<SolverMetrics>,
 }
 

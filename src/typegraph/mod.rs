@@ -1,29 +1,33 @@
-//! The typegraph: which values can hold together, on some path, at a place of a function.
+//! The typegraph: the values that can hold together, on some path, at a place of a function.
 //!
-//! `docs/typegraph.md` has the model, the rules for who builds a graph, the grammar of scripts and examples. The model is
-//! that of pytype's typegraph (Google, Apache-2.0; written anew from its description and its tests), the answers are
-//! stricter: by "infeasible" a compiler removes checks.
+//! `docs/typegraph.md` has the model, the rules for building a graph, the grammar of scripts and
+//! examples. The model is that of pytype's typegraph (Google, Apache-2.0; written anew from its
+//! description and its tests). The answers are stricter, since a compiler removes checks by an
+//! "infeasible".
 //!
-//! # What a reader may rely on
+//! # Guarantees to readers
 //!
-//! - **[`Answer::Infeasible`] is a proof**: on no path, however often it goes round a loop, with every condition on it met.
-//!   `search` says why, `brute` defines what it means, `exercise` compares the two.
-//! - **[`Answer::Feasible`] has a [`Witness`]**, and `Witness::check` needs nothing of the solver's to check it. Without a
-//!   budget there is no third answer.
-//! - **The same program gives the same answers, reasons and costs**: everything is ordered by numbers given in the order of
-//!   creation. Hash tables are asked, never gone through.
-//! - **No recursion** on anything whose depth the input decides.
-//! - **An edit forgets what it may have changed**; a [`Frozen`] graph has no edits, and each thread asks it through a
-//!   [`Solver`] of its own.
+//! - **[`Answer::Infeasible`] is a proof**: on no path, with any number of iterations of loops,
+//!   with every condition on it satisfied. `search` gives the reasons, `brute` defines the meaning,
+//!   `exercise` compares the two.
+//! - **[`Answer::Feasible`] has a [`Witness`]**, and `Witness::check` checks it independently of
+//!   the solver. Without a budget there is no third answer.
+//! - **The same program gives the same answers, reasons and costs**: everything is ordered by
+//!   numbers given in the order of creation. Hash tables are only looked up, never iterated.
+//! - **No recursion** to a depth that the input decides.
+//! - **An edit discards the results that it may have changed**. A [`Frozen`] graph has no edits,
+//!   and each thread queries it through a [`Solver`] of its own.
 //!
-//! # What is where
+//! # The files
 //!
-//! `graph` is the data without values, `program` owns it with the values and is edited, `copy` pastes, `views` asks about
-//! variables. `reach` says what is reachable. `search` is the solver: `resolve` does what one node does to goals, `walk`
-//! goes to the next node, `table` remembers, `answer` has answers and budgets, `why` reasons, `metrics` figures. `brute`
-//! and `exercise` are for tests and fuzzing. `text` is the text form.
+//! `graph` is the data without values, `program` owns it with the values and is edited, `copy`
+//! pastes, `views` answers questions about variables. `reach` computes reachability. `search` is
+//! the solver: `resolve` applies one node to goals, `walk` goes to the next node, `table` caches,
+//! `answer` has answers and budgets, `why` reasons, `metrics` figures. `brute` and `exercise` are
+//! for tests and fuzzing. `text` is the text form.
 //!
-//! Deliberately absent: any other room, types, HIR. What the values of bindings are, only the embedder knows.
+//! Deliberately absent: any other module, types, HIR. Only the embedder knows the values of
+//! bindings.
 
 mod answer;
 mod brute;

@@ -1,4 +1,5 @@
-//! The owner of a typegraph: builds it, keeps the bindings' data, and answers between edits.
+//! The owner of a typegraph: builds it, keeps the bindings' data, and answers questions between
+//! edits.
 
 use super::answer::{Answer, Budget};
 use super::graph::{Binding, Graph, Node, Variable};
@@ -10,18 +11,19 @@ use cranelift_entity::EntityRef;
 use std::collections::HashSet;
 use std::ops::Deref;
 
-/// Sizes at which the graph is made coarser, so that it stays affordable.
+/// Limits at which the graph becomes coarser, so that it stays affordable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// How many bindings a variable may have; when it is reached the last one has the default data and stands for all
-    /// further values. At least 1.
+    /// The most bindings of a variable, at least 1. At the limit, the last binding has the default
+    /// data and represents all further values.
     pub bindings: usize,
-    /// How many combinations [`Program::views`] gives; beyond, it gives one of default data.
+    /// The most combinations that [`Program::views`] returns; beyond that it returns a single one,
+    /// of default data.
     pub combinations: usize,
 }
 
 impl Default for Limits {
-    /// The original's: 64 bindings (63 and the default), 1024 combinations.
+    /// The limits of the original: 64 bindings (63 and the default), 1024 combinations.
     fn default() -> Limits {
         Limits {
             bindings: 64,
@@ -30,25 +32,28 @@ impl Default for Limits {
     }
 }
 
-/// A typegraph: nodes with conditions, variables, bindings with opaque data of type `D`, and what has been found out.
+/// A typegraph: nodes with conditions, variables, bindings with opaque data of type `D`, and the
+/// results of searches.
 ///
-/// Data are the same if they are equal; two bindings of one variable never have the same data. They are dropped with the
-/// program. Methods that take a node, variable or binding panic if it is one of a larger program.
+/// Data are the same if they are equal; two bindings of one variable never have the same data. They
+/// are dropped with the program. Methods that take a node, variable or binding panic if it is one
+/// of a larger program.
 ///
-/// Reading is by the methods of [`Graph`]. Questions that need a search take `&mut self`, for their results are kept until
-/// the next edit; [`freeze`](Program::freeze) makes a graph that many threads may ask.
+/// The methods of [`Graph`] read it. Questions that need a search take `&mut self`, since their
+/// results are kept until the next edit; [`freeze`](Program::freeze) gives a graph that many
+/// threads may query.
 pub struct Program<D> {
     graph: Graph,
     data: Vec<D>,
-    /// For each binding, which of `data`.
+    /// For each binding, its index in `data`.
     data_of: Vec<usize>,
     default_data: usize,
     limits: Limits,
     entry: Option<Node>,
     budget: Budget,
-    /// Made by the first question, then kept up to date.
+    /// Created by the first question, then updated.
     reach: Option<Reachability>,
-    /// Made by the first question after an edit.
+    /// Created by the first question after an edit.
     search: Option<Search>,
     retired: Vec<SolverMetrics>,
     fault: Option<Fault>,
@@ -63,7 +68,8 @@ impl<D> Deref for Program<D> {
 }
 
 impl<D: PartialEq> Program<D> {
-    /// An empty program with the limits of the original. `default_data` stands for a value of which nothing is known.
+    /// An empty program with the limits of the original. `default_data` represents an unknown
+    /// value.
     pub fn new(default_data: D) -> Program<D> {
         Program::with_limits(default_data, Limits::default())
     }
@@ -85,7 +91,7 @@ impl<D: PartialEq> Program<D> {
         }
     }
 
-    /// Adds a node. The name is for people, and may be empty.
+    /// Adds a node. The name is for messages, and may be empty.
     pub fn node(&mut self, name: impl Into<String>) -> Node {
         self.changed();
         if let Some(reach) = &mut self.reach {
@@ -101,7 +107,7 @@ impl<D: PartialEq> Program<D> {
         node
     }
 
-    /// Adds an edge. One that is there already is not doubled; one to the node itself is only noted
+    /// Adds an edge. An existing edge is not doubled; an edge to the node itself is only noted
     /// ([`Graph::repeats`]).
     pub fn connect(&mut self, from: Node, to: Node) {
         self.changed();
@@ -112,7 +118,7 @@ impl<D: PartialEq> Program<D> {
         }
     }
 
-    /// Sets what must hold whenever control passes a node.
+    /// Sets the binding that must hold whenever control passes a node.
     pub fn set_condition(&mut self, node: Node, condition: Option<Binding>) {
         if let Some(binding) = condition {
             self.graph.variable_of(binding);
@@ -121,24 +127,24 @@ impl<D: PartialEq> Program<D> {
         self.graph.set_condition(node, condition);
     }
 
-    /// Where the program begins. For readers only: no question depends on it.
+    /// The entry of the program. For readers only: no answer depends on it.
     pub fn entry(&self) -> Option<Node> {
         self.entry
     }
 
-    /// Says where the program begins.
+    /// Sets the entry of the program.
     pub fn set_entry(&mut self, node: Node) {
         self.graph.predecessors(node);
         self.entry = Some(node);
     }
 
-    /// Adds a variable. The name is for people, and may be empty. No answer changes.
+    /// Adds a variable. The name is for messages, and may be empty. No answer changes.
     pub fn variable(&mut self, name: impl Into<String>) -> Variable {
         self.graph.add_variable(name.into())
     }
 
-    /// The binding of a variable to a value: the one that it has, or a new one, which is visible nowhere until it gets an
-    /// origin. At the limit of bindings it is the one to the default data.
+    /// The binding of a variable to a value: the existing one, or a new one, which is visible
+    /// nowhere until it gets an origin. At the limit of bindings it is the one to the default data.
     pub fn bind(&mut self, variable: Variable, data: D) -> Binding {
         self.find(variable, &data).unwrap_or_else(|| {
             let is_full = self.graph.bindings_of(variable).len() + 1 >= self.limits.bindings.max(1);
@@ -150,7 +156,8 @@ impl<D: PartialEq> Program<D> {
         })
     }
 
-    /// The binding of a variable to a value, with an origin in a node from these sources (all of them together).
+    /// The binding of a variable to a value, with an origin in a node from these sources (all of
+    /// them together).
     pub fn bind_at(
         &mut self,
         variable: Variable,
@@ -177,8 +184,8 @@ impl<D: PartialEq> Program<D> {
         self.graph.add_sources(binding, node, sources.to_vec());
     }
 
-    /// Makes an origin of a binding in a node without any source set, if it has none there. By it alone the binding is
-    /// never visible, but the node overwrites the variable.
+    /// Creates an origin of a binding in a node without any source set, if it has none there. By
+    /// this alone the binding is never visible, but the node overwrites the variable.
     pub fn add_empty_origin(&mut self, binding: Binding, node: Node) {
         self.changed();
         self.graph.add_origin(binding, node);
@@ -195,12 +202,12 @@ impl<D: PartialEq> Program<D> {
         &self.data[self.data_of[binding.index()]]
     }
 
-    /// What stands for values of which nothing is known.
+    /// The data for unknown values.
     pub fn default_data(&self) -> &D {
         &self.data[self.default_data]
     }
 
-    /// Sets what stands for values of which nothing is known; bindings that have the old one keep it.
+    /// Sets the data for unknown values; bindings that have the old data keep it.
     pub fn set_default_data(&mut self, data: D) {
         self.data.push(data);
         self.default_data = self.data.len() - 1;
@@ -211,22 +218,22 @@ impl<D: PartialEq> Program<D> {
         self.limits
     }
 
-    /// Sets the limits for what is added from now on.
+    /// Sets the limits for later additions.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
 
-    /// What a question may cost.
+    /// The budget of a question.
     pub fn budget(&self) -> Budget {
         self.budget
     }
 
-    /// Sets what a question may cost. What was found out stays.
+    /// Sets the budget of a question. Earlier results stay.
     pub fn set_budget(&mut self, budget: Budget) {
         self.budget = budget;
     }
 
-    /// Whether these bindings can hold together when control has passed through `node`.
+    /// The answer: can these bindings hold together when control has passed through `node`?
     pub fn ask(&mut self, node: Node, goals: &[Binding]) -> Answer {
         if !self.is_small() {
             return Answer::TOO_LARGE;
@@ -235,7 +242,7 @@ impl<D: PartialEq> Program<D> {
         search.ask(view, node, goals)
     }
 
-    /// The answer, and a way by which the bindings come to hold together if they can.
+    /// The answer and, if the bindings can hold together, a path on which they do.
     pub fn witness(&mut self, node: Node, goals: &[Binding]) -> (Answer, Option<Witness>) {
         if !self.is_small() {
             return (Answer::TOO_LARGE, None);
@@ -244,7 +251,7 @@ impl<D: PartialEq> Program<D> {
         search.witness(view, node, goals)
     }
 
-    /// The answer, and what stands in the way if the bindings can't hold together.
+    /// The answer and, if the bindings can't hold together, the reasons.
     pub fn refutation(&mut self, node: Node, goals: &[Binding]) -> (Answer, Option<Refutation>) {
         if !self.is_small() {
             return (Answer::TOO_LARGE, None);
@@ -253,7 +260,8 @@ impl<D: PartialEq> Program<D> {
         search.refutation(view, node, goals)
     }
 
-    /// Whether control that is at `from` can come to `to`, conditions aside. A node always comes to itself.
+    /// Returns true if control can get from `from` to `to`, regardless of conditions. A node always
+    /// reaches itself.
     pub fn is_reachable(&mut self, from: Node, to: Node) -> bool {
         if self.is_small() {
             return self.reachability().reaches(from, to);
@@ -269,17 +277,19 @@ impl<D: PartialEq> Program<D> {
         false
     }
 
-    /// How many nodes a plain walk backwards from `to` visits; none if the graph is larger than the budget.
+    /// The number of nodes that a plain walk backwards from `to` visits. None if the graph is
+    /// larger than the budget.
     pub fn backward_walk(&mut self, to: Node) -> Option<usize> {
         self.is_small().then(|| self.reachability().walk(to))
     }
 
-    /// Whether rows of bits for all nodes are affordable.
+    /// Returns true if rows of bits for all nodes are affordable.
     fn is_small(&self) -> bool {
         self.graph.node_count() <= self.budget.nodes
     }
 
-    /// Whether answers of searches are being kept: from the first question after an edit to the next edit.
+    /// Returns true if results of searches are being kept: from the first question after an edit to
+    /// the next edit.
     pub fn has_solver(&self) -> bool {
         self.search.is_some()
     }
@@ -289,7 +299,7 @@ impl<D: PartialEq> Program<D> {
         self.search.as_ref().map(Search::metrics)
     }
 
-    /// Somebody else to ask, who knows nothing yet, while the graph does not change.
+    /// A new solver without results, while the graph does not change.
     pub fn fresh_solver(&mut self) -> Solver<'_> {
         let is_small = self.is_small();
         if is_small {
@@ -304,20 +314,20 @@ impl<D: PartialEq> Program<D> {
         }
     }
 
-    /// Makes the solver make a mistake from now on.
+    /// Plants a fault in the solver.
     pub(super) fn plant(&mut self, fault: Fault) {
         self.fault = Some(fault);
         self.changed();
     }
 
-    /// Figures of the graph, and of all questions asked so far.
+    /// Figures of the graph, and of all questions so far.
     pub fn metrics(&self) -> Metrics {
         let live = self.search.as_ref().map(|search| search.metrics().clone());
         let solvers = self.retired.iter().cloned().chain(live).collect();
         Metrics::of(&self.graph, solvers)
     }
 
-    /// A graph that does not change any more, and that many threads may ask.
+    /// The graph in a form that can't change any more, and that many threads may query.
     pub fn freeze(mut self) -> Frozen<D> {
         self.changed();
         if self.is_small() {
@@ -331,7 +341,7 @@ impl<D: PartialEq> Program<D> {
         self.reach.get_or_insert_with(|| Reachability::of(graph))
     }
 
-    /// The binding of a variable to data that the program has already.
+    /// The binding of a variable to data that the program already has.
     pub(super) fn bind_same(&mut self, variable: Variable, data: usize) -> Binding {
         let of = |b: &Binding| &self.data[self.data_of[b.index()]];
         let bindings = self.graph.bindings_of(variable);
@@ -363,7 +373,7 @@ impl<D: PartialEq> Program<D> {
         (search, View { graph, reach })
     }
 
-    /// What was found out holds no more. Every method that changes an answer calls it.
+    /// Discards the results. Every method that changes an answer calls it.
     fn changed(&mut self) {
         if let Some(search) = self.search.take() {
             self.retired.push(search.metrics().clone());
@@ -371,14 +381,14 @@ impl<D: PartialEq> Program<D> {
     }
 }
 
-/// A typegraph that does not change any more. It is `Sync` if its data are: every thread asks through a [`Solver`] of its
-/// own, which keeps what that thread has found out.
+/// A typegraph that can't change any more. It is `Sync` if its data are: every thread queries it
+/// through a [`Solver`] of its own, which keeps that thread's results.
 pub struct Frozen<D> {
     program: Program<D>,
 }
 
 impl<D: PartialEq> Frozen<D> {
-    /// Somebody to ask.
+    /// A new solver.
     pub fn solver(&self) -> Solver<'_> {
         let mut search = Search::new(self.program.fault);
         search.set_budget(self.program.budget);
@@ -399,7 +409,7 @@ impl<D: PartialEq> Frozen<D> {
         self.program.find(variable, data)
     }
 
-    /// Back to a graph that can be changed.
+    /// Turns it back into a graph that can be changed.
     pub fn thaw(self) -> Program<D> {
         self.program
     }
@@ -413,16 +423,17 @@ impl<D> Deref for Frozen<D> {
     }
 }
 
-/// Asks a frozen graph, and remembers.
+/// Queries a frozen graph, and keeps the results.
 pub struct Solver<'g> {
     graph: &'g Graph,
-    /// Missing if the graph is too large for its budget.
+    /// None if the graph is too large for its budget.
     reach: Option<&'g Reachability>,
     search: Search,
 }
 
 impl<'g> Solver<'g> {
-    /// Sets what a question may cost. What was found out stays. A graph that was too large when it was frozen stays so.
+    /// Sets the budget of a question. Earlier results stay. A graph that was too large when it was
+    /// frozen stays so.
     pub fn set_budget(&mut self, budget: Budget) {
         self.search.set_budget(budget);
     }
@@ -451,7 +462,7 @@ impl<'g> Solver<'g> {
         }
     }
 
-    /// Figures of the questions asked here.
+    /// Figures of this solver's questions.
     pub fn metrics(&self) -> &SolverMetrics {
         self.search.metrics()
     }

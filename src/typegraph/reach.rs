@@ -1,18 +1,20 @@
-//! Which node can be reached from which: a bit for every pair, 64 nodes a word.
+//! Reachability between nodes: a bit for every pair, 64 nodes per word.
 //!
-//! The rows, the update at a new edge, and asking from the later node for the earlier one are the original's. Rows are
-//! built in one pass where the graph is known already: edge by edge costs up to n³/64 steps for n nodes, one pass over the
-//! strongly connected components (Tarjan 1972) n·e/64.
+//! The rows, the update at a new edge, and queries from the later node for the earlier one are the
+//! original's. For a graph that is already known, rows are built in one pass: edge by edge costs up
+//! to n³/64 steps for n nodes, one pass over the strongly connected components (Tarjan 1972)
+//! n·e/64.
 
 use super::graph::{Graph, Node};
 use cranelift_entity::EntityRef;
 
-/// For every node, from which nodes control can come to it. A node is always reachable from itself.
+/// For every node, the nodes from which control can reach it. A node is always reachable from
+/// itself.
 ///
 /// Memory is n²/8 bytes for n nodes.
 #[derive(Clone, Default, Debug)]
 pub struct Reachability {
-    /// Words in a row.
+    /// The number of words in a row.
     words: usize,
     nodes: usize,
     rows: Vec<u64>,
@@ -24,7 +26,7 @@ impl Reachability {
         Reachability::default()
     }
 
-    /// All of a graph, in one pass.
+    /// The reachability of a graph, in one pass.
     pub fn of(graph: &Graph) -> Reachability {
         let nodes = graph.node_count();
         let words = nodes.div_ceil(64);
@@ -33,7 +35,7 @@ impl Reachability {
             nodes,
             rows: vec![0; words * nodes],
         };
-        // Components come out so that all from which one can be reached are out before it.
+        // A component is listed after all components that reach it.
         for component in components(graph) {
             let first = component[0].index();
             for &node in &component {
@@ -49,15 +51,15 @@ impl Reachability {
         reach
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn node_count(&self) -> usize {
         self.nodes
     }
 
-    /// Adds the next node, which nothing reaches but itself.
+    /// Adds the next node, which only itself reaches.
     pub fn add_node(&mut self) {
         if self.nodes == self.words * 64 {
-            // Twice the words: each row moves only so often.
+            // The number of words doubles, so that each row is rarely moved.
             let words = (self.words * 2).max(1);
             let mut rows = vec![0; words * self.nodes];
             for (new, old) in rows
@@ -83,7 +85,7 @@ impl Reachability {
         if self.has(to, from) {
             return;
         }
-        // Row `from` changes too if `from` lies behind `to`, but only by bits that it has.
+        // Row `from` changes too if `to` reaches `from`, but only by bits that it already has.
         for row in 0..self.nodes {
             if self.has(row, to) {
                 self.include(row, from);
@@ -91,7 +93,7 @@ impl Reachability {
         }
     }
 
-    /// Whether control that is at `from` can come to `to`.
+    /// Returns true if control can get from `from` to `to`.
     ///
     /// # Panics
     /// If there is no such node.
@@ -100,7 +102,8 @@ impl Reachability {
         self.has(to.index(), from.index())
     }
 
-    /// From how many nodes control can come to `to`, itself included: what a plain walk backwards from it visits.
+    /// The number of nodes from which control can reach `to`, itself included: those that a plain
+    /// walk backwards from it visits.
     ///
     /// # Panics
     /// If there is no such node.
@@ -137,14 +140,14 @@ impl Reachability {
     }
 }
 
-/// The strongly connected components, each after all that lie before it in the direction of control.
+/// The strongly connected components, each after all that precede it in the direction of control.
 fn components(graph: &Graph) -> Vec<Vec<Node>> {
     const FRESH: u32 = u32::MAX;
     let count = graph.node_count();
     let (mut index, mut low) = (vec![FRESH; count], vec![0; count]);
     let mut is_open = vec![false; count];
     let (mut next, mut open, mut found) = (0, Vec::new(), Vec::new());
-    // Nodes being visited, and how many of their predecessors were seen.
+    // The nodes being visited, each with the number of predecessors seen.
     let mut visits: Vec<(Node, usize)> = Vec::new();
     for root in graph.nodes() {
         if index[root.index()] != FRESH {

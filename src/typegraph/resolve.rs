@@ -1,58 +1,62 @@
-//! What a node does to the goals of a state: those bound in it are done, their sources take their place.
+//! Applies a node to the goals of a state: goals that are bound in it are replaced by their
+//! sources.
 //!
-//! A **goal** is a binding that must hold when control leaves the node. If the node binds the goal's variable it must be by
-//! this very binding, which is then **here**, and one of its source sets must hold; else the goal is for **before** the
-//! node. A source, or the node's condition, may be read before the node's own bindings or among them: a node does not say
-//! in which order it does things, and a "no" must be true of every order. (The original has one value a visit for both; by
-//! it `x = x + 1` in one node is never visible.) What a node does say: in one visit it binds a variable at most once.
+//! A **goal** is a binding that must hold when control leaves the node. If the node binds the
+//! goal's variable, it must be by this very binding, which is then **here**, and one of its source
+//! sets must hold; otherwise the goal is for **before** the node. A source, or the node's
+//! condition, may be read before the node's own bindings or among them: a node does not specify the
+//! order of its actions, and a "no" must be true for every order. (The original has one value per
+//! visit for both; with it, `x = x + 1` in one node is never visible.) But in one visit a node
+//! binds a variable at most once.
 //!
-//! So a **result** is a set of goals for before the node. There may be exponentially many. They are enumerated lazily,
-//! the way a satisfiability solver does (Davis, Logemann, Loveland 1962): what is forced first, then a branch on what has
-//! the fewest ways left, and a branch in which two goals contradict each other is never entered.
+//! So a **result** is a set of goals for before the node. There may be exponentially many. They are
+//! enumerated lazily, as a satisfiability solver does (Davis, Logemann, Loveland 1962): first the
+//! forced choices, then a branch on the choice with the fewest alternatives; a branch in which two
+//! goals contradict each other is never entered.
 
 use super::answer::Exhausted;
 use super::graph::{Binding, Node};
 use super::search::View;
 
-/// Why a branch has no result.
+/// The reason why a branch has no result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dead {
     /// The node binds the variable of the goal, but never to this value.
     Overwritten(Binding),
     /// The binding has an origin in the node, without any source set.
     WithoutSources(Binding),
-    /// The binding is not made in the node, nor anywhere from where control comes to it.
+    /// The binding is created neither in the node nor anywhere from where control reaches it.
     OutOfReach(Binding),
     /// The two would be values of one variable at the same time.
     Contradiction(Binding, Binding),
 }
 
-/// One result: what is made here, from which source set, and what must hold before.
+/// One result: the bindings created here, their source sets, and the goals for before.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Resolved {
-    /// Bindings made in the node, each with the index of its source set; in ascending order.
+    /// Bindings created in the node, each with the index of its source set; in ascending order.
     pub(super) here: Vec<(Binding, usize)>,
     /// Goals for before the node, in ascending order.
     pub(super) before: Vec<Binding>,
 }
 
-/// A branch: some things are decided, some are not.
+/// A branch of the search: some choices are made, some are open.
 #[derive(Clone, Default, Debug)]
 struct Branch {
-    /// Made in the node, in ascending order; with the source set, if it is chosen.
+    /// Bindings created in the node, in ascending order; with the source set, if it is chosen.
     here: Vec<(Binding, Option<usize>)>,
     /// For before the node, in ascending order.
     before: Vec<Binding>,
-    /// Members of source sets of which it is open whether they are read before the node.
+    /// Members of source sets that may be read before the node or in it.
     floating: Vec<Binding>,
 }
 
-/// What may be chosen next.
+/// An open choice.
 #[derive(Clone, Copy)]
 enum Choice {
-    /// A source set of what is made here.
+    /// A source set of a binding that is created here.
     Sources(Binding),
-    /// When a source is read.
+    /// The time at which a source is read.
     Time(Binding),
 }
 
@@ -60,9 +64,9 @@ enum Choice {
 #[derive(Debug)]
 pub(super) struct Resolver {
     node: Node,
-    /// Branches not looked at yet; the next one is last.
+    /// The branches still to visit; the next one is last.
     branches: Vec<Branch>,
-    /// Why branches died; kept only for who wants to know.
+    /// The reasons why branches failed, if they are wanted.
     dead: Option<Vec<Dead>>,
 }
 
@@ -71,7 +75,7 @@ impl Resolver {
         Resolver::with(view, node, goals, None)
     }
 
-    /// One that remembers why there is no result.
+    /// A resolver that records why there is no result.
     pub(super) fn explaining(view: View<'_>, node: Node, goals: &[Binding]) -> Resolver {
         Resolver::with(view, node, goals, Some(Vec::new()))
     }
@@ -89,12 +93,12 @@ impl Resolver {
         resolver
     }
 
-    /// Why there was no result, as far as is known.
+    /// The recorded reasons why there was no result.
     pub(super) fn into_dead(self) -> Vec<Dead> {
         self.dead.unwrap_or_default()
     }
 
-    /// The next result. `steps` is what may still be spent.
+    /// The next result. `steps` is the remaining budget.
     pub(super) fn next(
         &mut self,
         view: View<'_>,
@@ -118,7 +122,7 @@ impl Resolver {
         }
     }
 
-    /// Goals are for after the node, the condition is like a source.
+    /// Goals are for after the node; the condition is like a source.
     fn begin(&self, view: View<'_>, goals: &[Binding]) -> Result<Branch, Dead> {
         let mut branch = Branch::default();
         for &goal in goals {
@@ -136,7 +140,7 @@ impl Resolver {
         Ok(branch)
     }
 
-    /// Decides whatever has only one way left. Gives what to branch on, if something is still open.
+    /// Makes all forced choices. Returns a choice to branch on, if one is open.
     fn propagate(
         &self,
         view: View<'_>,
@@ -169,7 +173,8 @@ impl Resolver {
                     }
                     [Ok(()), Err(_)] => branch.insert_here(source),
                     [Err(_), Ok(())] => branch.insert_before(source),
-                    // What stands against reading it before says more, unless it is only made here.
+                    // The reason against reading it before is more useful, unless it is only
+                    // created here.
                     [Err(here), Err(before)] => {
                         let is_here = view.graph.origin_at(source, self.node).is_some();
                         return Ok(Err(if is_here { here } else { before }));
@@ -186,7 +191,7 @@ impl Resolver {
                 *steps = steps
                     .checked_sub(sets.iter().map(|set| 1 + set.len() as u64).sum())
                     .ok_or(Exhausted::Steps)?;
-                // A set that asks for nothing new can't be worse than another.
+                // A set without new goals can't be worse than another.
                 let chosen = match sets.iter().position(|set| branch.has_all(set)) {
                     Some(free) => free,
                     None => {
@@ -220,7 +225,7 @@ impl Resolver {
         }
     }
 
-    /// A branch for every way, the first one to be looked at first.
+    /// Adds a branch for every alternative, the first one to be visited first.
     fn split(&mut self, view: View<'_>, branch: &Branch, choice: Choice) {
         let first = self.branches.len();
         match choice {
@@ -256,7 +261,7 @@ impl Branch {
         self.here.binary_search_by_key(&binding, |e| e.0).is_ok()
     }
 
-    /// Whether a source holds already.
+    /// Returns true if a source already holds.
     fn has(&self, source: Binding) -> bool {
         self.is_here(source) || self.before.binary_search(&source).is_ok()
     }
@@ -265,7 +270,7 @@ impl Branch {
         sources.iter().all(|&source| self.has(source))
     }
 
-    /// Whether each source alone may still hold.
+    /// Returns true if each source alone may still hold.
     fn may_have_all(&self, view: View<'_>, node: Node, sources: &[Binding]) -> Result<(), Dead> {
         for &source in sources {
             if self.has(source) || self.may_be_before(view, node, source).is_ok() {
@@ -290,7 +295,7 @@ impl Branch {
         self.agrees(view, source, self.before.iter().copied())
     }
 
-    /// Whether no other value of the variable is among some bindings.
+    /// Returns true if some bindings contain no other value of the variable.
     fn agrees(
         &self,
         view: View<'_>,

@@ -1,26 +1,29 @@
-//! The solver: whether goals can hold together at a node, by a search against the direction of control.
+//! The solver: searches against the direction of control for a path on which goals hold together at
+//! a node.
 //!
-//! A **state** is a node and the goals that must hold when control leaves it. One step resolves the goals that the node
-//! binds (`resolve`), walks to where the goals that are left meet something (`walk`), and so gives the next states. A state
-//! is feasible if no goal is left, or one of the next is feasible. States, steps, goals on a par with conditions, asking
-//! each goal alone first, and the cache are the original's; so is the figure of each that is counted.
+//! A **state** is a node and the goals that must hold when control leaves it. One step resolves the
+//! goals that the node binds (`resolve`), walks to nodes that concern the remaining goals (`walk`),
+//! and so gives the next states. A state is feasible if no goal is left, or one of the next states
+//! is feasible. States, steps, treating conditions like goals, testing each goal alone first, and
+//! the cache are the original's; so are the figures that are counted.
 //!
 //! # Why a "no" is true
 //!
-//! - A state that is being looked at is neither yes nor no. States that lie on cycles are decided together, when the last
-//!   way out of their **strongly connected component** has failed (Tarjan 1972; in tabled logic programs the same is called
-//!   completion, Chen and Warren 1996). The original takes "being looked at" for an answer, and keeps what follows from it.
-//! - A search that uses up its budget decides nothing but the components completed until then.
-//! - Goals at a node that hold a set refuted there are refuted: who can do more can do less. Nothing else is inferred.
+//! - A state that is being visited is neither yes nor no. States on cycles are decided together,
+//!   when the last path out of their **strongly connected component** has failed (Tarjan 1972; in
+//!   tabled logic programs this is called completion, Chen and Warren 1996). The original takes
+//!   "being visited" for an answer, and caches the conclusions.
+//! - A search that uses up its budget decides only the components completed until then.
+//! - Goals at a node that contain a set refuted there are refuted. Nothing else is inferred.
 //! - Two states are the same if their node and goals are, not if their hashes are.
 //!
 //! # Two passes
 //!
-//! The first pass, as the original, heeds the condition of a node only if it is mandatory: on every way that comes into
-//! question. Its "no" is true, for it leaves conditions out; and it is cheap, for it steps over conditional statements that
-//! don't matter. Where it says yes but can't show a way whose every condition holds, the second pass looks at each
-//! condition on each way; its "yes" is a witness. Both arms of a statement may demand what its end contradicts: only the
-//! second pass sees it.
+//! Like the original, the first pass considers the condition of a node only if it is mandatory: on
+//! every relevant path. Its "no" is true, since it leaves conditions out; and it is cheap, since it
+//! steps over irrelevant conditional statements. If it says yes but can't show a path whose every
+//! condition holds, the second pass considers each condition on each path; its "yes" has a witness.
+//! Both arms of a statement may require what its end contradicts: only the second pass sees that.
 
 use super::answer::{Answer, Budget, Exhausted};
 use super::graph::{Binding, Graph, Node, Origin};
@@ -32,10 +35,10 @@ use super::walk::{Conditions, Walker};
 use super::why::{Refutation, Witness};
 use std::collections::HashMap;
 
-/// So many origins of one binding are not gone through only to save a walk.
+/// If a binding has more origins than this, they are not all tested just to save a walk.
 const MANY: usize = 16;
 
-/// A graph that does not change while it is looked at.
+/// A graph that does not change during a search.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub(super) graph: &'a Graph,
@@ -43,8 +46,8 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether a binding is made somewhere from where control comes to the node, so that it might hold before it. It is
-    /// said to if finding out costs too much; the walk will tell.
+    /// Returns true if a binding has an origin from where control reaches the node, so that it
+    /// might hold before it. Also returns true if the test costs too much; the walk decides then.
     pub(super) fn is_before(self, binding: Binding, node: Node) -> bool {
         let origins = self.graph.origins(binding);
         let is_from = |origin: &Origin| {
@@ -57,7 +60,8 @@ impl View<'_> {
         origins.len() > MANY || origins.iter().any(is_from)
     }
 
-    /// Whether control comes from an origin of the goal to the node. It is said to if finding out costs too much.
+    /// Returns true if control reaches the node from an origin of the goal, or if the test costs
+    /// too much.
     pub(super) fn is_behind(self, goal: Option<Binding>, node: Node) -> bool {
         let origins = goal.map_or(&[][..], |goal| self.graph.origins(goal));
         let mut origins_reach = origins.iter().map(|o| self.reach.reaches(o.node, node));
@@ -65,47 +69,47 @@ impl View<'_> {
     }
 }
 
-/// A fault that is planted, to see that the tests find it. They are mistakes that the original makes.
+/// A planted fault, which the tests must find. These are mistakes of the original.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
-    /// A state that failed because it came back to one being looked at is remembered as a "no".
+    /// A state that failed because it led back to one being visited is cached as a "no".
     NoOnACycle,
-    /// The condition of a node on one way is believed to be on every way.
+    /// The condition of a node on one path counts as being on every path.
     OneWayIsAll,
 }
 
-/// What has been found out about a graph, and the means to find out more.
+/// The results for a graph, and the working memory of searches.
 #[derive(Clone, Default)]
 pub(super) struct Search {
     budget: Budget,
-    /// By the conditions heeded: mandatory ones, all.
+    /// By the conditions considered: mandatory ones, all.
     tables: [Table; 2],
     walker: Walker,
-    /// Answers of questions that the first table leaves open.
+    /// Answers to questions that the first table leaves open.
     confirmed: HashMap<StateId, Confirmed>,
     metrics: SolverMetrics,
     fault: Option<Fault>,
 }
 
-/// What is known of a state that is feasible as far as mandatory conditions go.
+/// The confirmation of a state that is feasible by mandatory conditions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Confirmed {
-    /// The way found first is free of other conditions.
+    /// The first path found has no other conditions.
     Directly,
     /// Decided by the second pass.
     InFull,
 }
 
-/// A state being looked at.
+/// A state being visited.
 struct Frame {
     state: StateId,
     resolver: Resolver,
-    /// Goals for before the node, of all results so far. The positions are those of the last.
+    /// The goals for before the node, of all results so far. The positions are those of the last.
     results: Vec<GoalsId>,
     positions: std::vec::IntoIter<Node>,
 }
 
-/// What is left of a question's budget.
+/// The remaining budget of a question.
 struct Account {
     steps: u64,
     states: usize,
@@ -180,7 +184,7 @@ impl Search {
     ) -> (Answer, Option<Refutation>) {
         let answer = self.ask(view, node, goals);
         let refutation = answer.is_infeasible().then(|| {
-            // Few goals that are impossible say more than all together.
+            // Few impossible goals explain more than all together.
             let alone = goals.iter().map(|goal| vec![*goal]);
             let pairs = goals.iter().enumerate().flat_map(|(i, &a)| {
                 let with = goals[i + 1..].iter();
@@ -222,7 +226,8 @@ impl Search {
         if goals.len() < 3 {
             return self.decide_together(view, node, goals, account);
         }
-        // Something is kept for pairs: two goals that never meet are soon found where many goals have too many ways.
+        // Some budget is kept for pairs: two goals that never hold together are found soon where
+        // many goals have too many alternatives.
         let kept = Account {
             steps: account.steps / 4,
             states: account.states / 4,
@@ -233,7 +238,7 @@ impl Search {
         account.steps += kept.steps;
         account.states += kept.states;
         match answer {
-            // What was exhausted first is what the answer says.
+            // The answer is the budget that was exhausted first.
             Err(_) if self.is_some_pair_refuted(view, node, goals, account) => {
                 self.metrics.update(|query| query.shortcircuited = true);
                 Ok(Answer::Infeasible)
@@ -242,8 +247,8 @@ impl Search {
         }
     }
 
-    /// Whether two of the goals are proved not to meet. Those with few ways come first: the others are what makes all
-    /// together expensive.
+    /// Returns true if two of the goals are proved not to hold together. Pairs with few
+    /// alternatives come first: the others make all together expensive.
     fn is_some_pair_refuted(
         &mut self,
         view: View<'_>,
@@ -270,7 +275,7 @@ impl Search {
         false
     }
 
-    /// Decides goals without looking at fewer of them.
+    /// Decides all goals together.
     fn decide_together(
         &mut self,
         view: View<'_>,
@@ -319,7 +324,7 @@ impl Search {
         }
         let (mut frames, mut open) = (Vec::new(), Vec::new());
         let found = self.run(view, pass, root, account, &mut frames, &mut open);
-        // Whatever was neither completed nor on the way to success is as if it had never been seen.
+        // A state that was neither completed nor on the successful path is reset.
         for state in open {
             if matches!(self.tables[pass].mark(state), Mark::Open { .. }) {
                 self.tables[pass].set(state, Mark::Fresh);
@@ -334,8 +339,8 @@ impl Search {
         answer
     }
 
-    /// The search itself. `frames` is the way from the root, `open` all states that are not decided yet, in the order in
-    /// which they were entered.
+    /// The search itself. `frames` is the path from the root, `open` all undecided states, in the
+    /// order in which they were entered.
     fn run(
         &mut self,
         view: View<'_>,
@@ -401,7 +406,7 @@ impl Search {
                 frame.positions = positions.into_iter();
                 continue;
             }
-            // Every way out of this state has failed.
+            // Every path out of this state has failed.
             let state = frame.state;
             frames.pop();
             let Mark::Open { index, low } = self.tables[pass].mark(state) else {
@@ -420,7 +425,7 @@ impl Search {
         Ok(false)
     }
 
-    /// Begins to look at a state.
+    /// Begins to visit a state.
     fn enter(
         &mut self,
         view: View<'_>,
@@ -454,7 +459,7 @@ impl Search {
         Ok(())
     }
 
-    /// All states being looked at are feasible: each by the last result and position that it came to.
+    /// Marks all states being visited as feasible, each by its last result and position.
     fn succeed(&mut self, pass: usize, frames: &mut Vec<Frame>, last: Option<StateId>) {
         let mut next = last;
         while let Some(frame) = frames.pop() {
@@ -465,7 +470,7 @@ impl Search {
         }
     }
 
-    /// Whether fewer of the goals are refuted at the node already.
+    /// Returns true if a subset of the goals is already refuted at the node.
     fn is_refuted(
         &self,
         pass: usize,
@@ -474,7 +479,7 @@ impl Search {
         account: &mut Account,
     ) -> Result<bool, Exhausted> {
         let goals = self.tables[pass].goals(goals);
-        // What is impossible with some conditions is so with all.
+        // Goals that are impossible with some conditions are so with all.
         for table in &self.tables[..=pass] {
             let (is_refuted, compared) = table.holds_refuted(node, goals);
             account.steps = account
@@ -488,7 +493,7 @@ impl Search {
         Ok(false)
     }
 
-    /// The way by which a feasible state of a table is so, if nothing on it stands against it.
+    /// The path of a feasible state in a table, if no other condition on it fails.
     fn show(
         &mut self,
         view: View<'_>,

@@ -1,4 +1,4 @@
-//! States, sets of goals, and what is known of each.
+//! States, sets of goals, and the results for each.
 
 use super::graph::{Binding, Node};
 use std::collections::HashMap;
@@ -11,13 +11,13 @@ pub(super) struct GoalsId(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct StateId(u32);
 
-/// What is known of a state.
+/// The result for a state.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mark {
     /// Nothing.
     Fresh,
-    /// It is being looked at. `index` counts the open states in the order in which they were opened; `low` is the least
-    /// index of a state to which this one is known to lead.
+    /// It is being visited. `index` counts the open states in the order in which they were opened;
+    /// `low` is the least index of a state to which this one is known to lead.
     Open { index: u32, low: u32 },
     /// Infeasible.
     No,
@@ -28,14 +28,15 @@ pub(super) enum Mark {
     },
 }
 
-/// All states met by one kind of search.
+/// All states of one kind of search.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Table {
     goals: Vec<Box<[Binding]>>,
     goal_ids: HashMap<Box<[Binding]>, GoalsId>,
     states: Vec<(Node, GoalsId, Mark)>,
     state_ids: HashMap<(Node, GoalsId), StateId>,
-    /// For each node, the refuted sets of goals, and a signature that tells most that are no subset.
+    /// For each node, the refuted sets of goals, each with a signature that excludes most sets that
+    /// are no subset.
     refuted: HashMap<Node, Vec<(u64, GoalsId)>>,
     decided: usize,
 }
@@ -69,7 +70,7 @@ impl Table {
         })
     }
 
-    /// The state of a node and goals in any order, if it was met.
+    /// The state of a node and goals in any order, if it exists.
     pub(super) fn find(&self, node: Node, goals: &[Binding]) -> Option<StateId> {
         let goals = self.goal_ids.get(&*sorted(goals))?;
         self.state_ids.get(&(node, *goals)).copied()
@@ -91,14 +92,14 @@ impl Table {
         self.decided -= usize::from(is_decided(old));
     }
 
-    /// An open state leads to the open state with this index.
+    /// Notes that an open state leads to the open state with this index.
     pub(super) fn lower(&mut self, state: StateId, to: u32) {
         if let Mark::Open { low, .. } = &mut self.states[state.0 as usize].2 {
             *low = (*low).min(to);
         }
     }
 
-    /// A state is infeasible, and so are all of its node whose goals hold its own.
+    /// Marks a state as infeasible, and with it all of its node whose goals contain its own.
     pub(super) fn refute(&mut self, state: StateId) {
         self.set(state, Mark::No);
         let (node, goals) = self.key(state);
@@ -109,7 +110,7 @@ impl Table {
             .push((signature, goals));
     }
 
-    /// Whether the goals at a node hold a refuted set; and how many sets were compared.
+    /// Returns true if the goals at a node contain a refuted set, and the number of sets compared.
     pub(super) fn holds_refuted(&self, node: Node, goals: &[Binding]) -> (bool, u64) {
         let Some(refuted) = self.refuted.get(&node) else {
             return (false, 0);
@@ -125,13 +126,13 @@ impl Table {
         }
     }
 
-    /// How many states are decided.
+    /// The number of decided states.
     pub(super) fn decided(&self) -> usize {
         self.decided
     }
 }
 
-/// A bit for every goal, by its number: a subset has no bit that the whole has not.
+/// A bit for every goal, by its number: a subset has no bit that the whole lacks.
 fn signature(goals: &[Binding]) -> u64 {
     let bit = |goal: &Binding| 1 << (goal.as_u32() & 63);
     goals.iter().map(bit).fold(0, |all, bit| all | bit)

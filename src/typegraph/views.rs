@@ -1,27 +1,29 @@
-//! Questions about a variable's bindings at a node, and about combinations of several variables' bindings.
+//! Questions about a variable's bindings at a node, and about combinations of several variables'
+//! bindings.
 
 use super::graph::{Binding, Node, Variable};
 use super::program::Program;
 use std::collections::HashSet;
 
-/// The values that some variables have together: one binding for each.
+/// The values of some variables together: one binding for each.
 pub type Combination = Vec<Binding>;
 
 impl<D: PartialEq> Program<D> {
-    /// Whether a binding may be the value of its variable when control has passed through a node. Unless that is disproved
-    /// the answer is yes.
+    /// Returns true if a binding may be the value of its variable when control has passed through a
+    /// node: true unless that is disproved.
     pub fn is_visible(&mut self, binding: Binding, node: Node) -> bool {
         self.has_combination(node, &[binding])
     }
 
-    /// Whether bindings may hold together when control has passed through a node. Unless that is disproved the answer is
-    /// yes. Without any bindings: whether control may pass the node, as far as its own condition tells.
+    /// Returns true if bindings may hold together when control has passed through a node: true
+    /// unless that is disproved. Without any bindings: true if control may pass the node, as far as
+    /// its own condition decides.
     pub fn has_combination(&mut self, node: Node, goals: &[Binding]) -> bool {
         !self.ask(node, goals).is_infeasible()
     }
 
-    /// Whether every binding has an origin from which control comes to the node. That is quickly found out, and what is
-    /// impossible by it is impossible; overwriting, conditions and sources are left aside.
+    /// Returns true if every binding has an origin from which control reaches the node. This test
+    /// is fast, and a "no" is right; it ignores overwriting, conditions and sources.
     pub fn can_have_combination(&mut self, node: Node, goals: &[Binding]) -> bool {
         goals.iter().all(|&goal| {
             let origins = self.origins(goal).iter().map(|origin| origin.node);
@@ -32,8 +34,8 @@ impl<D: PartialEq> Program<D> {
         })
     }
 
-    /// The bindings of a variable that may be its value when control has passed through a node. If `is_strict` is false
-    /// the only binding of a variable is given without a search.
+    /// The bindings of a variable that may be its value when control has passed through a node. If
+    /// `is_strict` is false, the only binding of a variable is returned without a search.
     pub fn filter(&mut self, variable: Variable, node: Node, is_strict: bool) -> Vec<Binding> {
         let mut bindings = self.bindings_of(variable).to_vec();
         if is_strict || bindings.len() != 1 {
@@ -42,9 +44,9 @@ impl<D: PartialEq> Program<D> {
         bindings
     }
 
-    /// The bindings of a variable that reach a node without being overwritten, in ascending order; all of them without a
-    /// node. Conditions and sources are left aside (reaching definitions). The only binding of a variable is given if
-    /// control comes from any of its origins.
+    /// The bindings of a variable that reach a node without being overwritten, in ascending order;
+    /// all of them without a node. Conditions and sources are ignored (reaching definitions). The
+    /// only binding of a variable is returned if control reaches the node from any of its origins.
     pub fn prune(&mut self, variable: Variable, node: Option<Node>) -> Vec<Binding> {
         let bindings = self.bindings_of(variable).to_vec();
         let Some(node) = node else {
@@ -70,9 +72,11 @@ impl<D: PartialEq> Program<D> {
         found
     }
 
-    /// The combinations of some variables' bindings that [`can_have_combination`](Program::can_have_combination) allows at
-    /// a node, the last variable's binding changing fastest. If there are more combinations than the limit, allowed or
-    /// not, there is one only, in which each variable has the default data, bound at the node.
+    /// The combinations of some variables' bindings that
+    /// [`can_have_combination`](Program::can_have_combination) allows at a node, the last
+    /// variable's binding changing fastest. If there are more combinations than the limit, allowed
+    /// or not, there is a single one, in which each variable has the default data, bound at the
+    /// node.
     pub fn views(&mut self, variables: &[Variable], node: Node) -> Vec<Combination> {
         let mut sizes = variables.iter().map(|&v| self.bindings_of(v).len());
         let count = sizes.try_fold(1usize, usize::checked_mul);
@@ -86,7 +90,7 @@ impl<D: PartialEq> Program<D> {
         }
         let mut combinations = vec![Combination::new()];
         for &variable in variables {
-            // A binding that can't be had alone can't be had with others.
+            // A binding that is impossible alone is impossible with others.
             let bindings = self.bindings_of(variable).to_vec();
             let possible = bindings.into_iter();
             let possible: Vec<Binding> = possible

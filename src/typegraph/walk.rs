@@ -1,21 +1,23 @@
-//! Walks against the direction of control: from a node to where goals are bound, past everything that does not overwrite
-//! them.
+//! Walks against the direction of control: from a node to the nodes that bind goals, past all nodes
+//! that do not overwrite them.
 //!
-//! The idea that only conditions of nodes on *every* way matter, so that whole conditional statements are stepped over, is
-//! the original's. Its search for those nodes is not exact, and condemns what a second way makes possible. Here a node of
-//! one shortest way is **mandatory** if no detour that leaves the way before it comes back behind it; one pass over the way
-//! and the detours decides that for all its nodes (the argument of Tarjan's bridge finding, 1974, for nodes of one path).
+//! The idea that only conditions of nodes on *every* path matter, so that whole conditional
+//! statements are stepped over, is the original's. The original's search for those nodes is not
+//! exact, and rejects goals that a second path makes possible. Here a node of one shortest path is
+//! **mandatory** if no detour that leaves the path before it returns behind it; one pass over the
+//! path and the detours decides that for all its nodes (the argument of Tarjan's bridge finding,
+//! 1974, for nodes of one path).
 
 use super::answer::Exhausted;
 use super::graph::{Binding, Node};
 use super::search::{Fault, View};
 use cranelift_entity::SecondaryMap;
 
-/// A set of nodes that is emptied in no time.
+/// A set of nodes that is emptied in constant time.
 #[derive(Clone, Default, Debug)]
 struct Marks {
     epoch: u32,
-    /// The epoch in which the node was last marked, and a number with it.
+    /// The epoch in which the node was last marked, and a number.
     marks: SecondaryMap<Node, (u32, u32)>,
 }
 
@@ -36,7 +38,7 @@ impl Marks {
         self.get(node).is_some()
     }
 
-    /// Whether it was not marked yet.
+    /// Marks a node. Returns true if it was not marked yet.
     fn mark(&mut self, node: Node, number: u32) -> bool {
         let is_new = !self.has(node);
         self.marks[node] = (self.epoch, number);
@@ -44,31 +46,31 @@ impl Marks {
     }
 }
 
-/// How a walk treats nodes with conditions.
+/// The treatment of nodes with conditions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Conditions {
-    /// It steps over those that are not on every way.
+    /// Step over those that are not on every path.
     Mandatory,
-    /// It stops at each.
+    /// Stop at each.
     All,
 }
 
-/// Scratch space for walks, and what they have cost.
+/// Scratch space for walks, and their cost.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Walker {
-    /// Nodes that bind a variable of the goals; 1 where they bind it to a goal.
+    /// Nodes that bind a variable of the goals; 1 if they bind it to a goal.
     bound: Marks,
-    /// Nodes that were met, with the index in `queue` of the node from which.
+    /// The visited nodes.
     seen: Marks,
     queue: Vec<Node>,
-    /// For each in `queue`: the index of the one before (its own for the first ones), and whether a node with a condition
-    /// lies on the way, the node itself included.
+    /// For each entry of `queue`: the index of the previous node (its own for the first ones), and
+    /// true if a node with a condition is on the path, the node itself included.
     origin: Vec<(usize, bool)>,
-    /// Nodes of a way, with their index on it.
+    /// Nodes of a path, with their index on it.
     way: Marks,
     detours: Marks,
     stack: Vec<Node>,
-    /// Nodes visited so far, by all walks.
+    /// The number of nodes visited so far, by all walks.
     visits: u64,
     fault: Option<Fault>,
 }
@@ -81,13 +83,13 @@ impl Walker {
         }
     }
 
-    /// How many nodes all walks have visited.
+    /// The number of nodes that all walks have visited.
     pub(super) fn visits(&self) -> u64 {
         self.visits
     }
 
-    /// The nodes at which a search goes on that has left `from` with these goals, in ascending order. Nothing in between
-    /// concerns the goals.
+    /// The nodes at which a search that has left `from` with these goals continues, in ascending
+    /// order. No node in between concerns the goals.
     pub(super) fn positions(
         &mut self,
         view: View<'_>,
@@ -107,7 +109,7 @@ impl Walker {
             self.origin[at].1 |= is_conditioned;
             let bound = self.bound.get(node);
             if bound == Some(0) || !view.is_behind(far, node) {
-                // Overwritten here, or no goal behind.
+                // The node overwrites a goal, or no goal is reachable behind it.
             } else if bound == Some(1) || is_conditioned && conditions == Conditions::All {
                 ends.push(at);
             } else {
@@ -117,7 +119,7 @@ impl Walker {
         }
         let mut found = Vec::with_capacity(ends.len());
         for end in ends {
-            // A way without conditions has no mandatory ones.
+            // A path without conditions has no mandatory ones.
             let before = self.origin[end].0;
             let is_free = before == end || !self.origin[before].1;
             found.push(match conditions {
@@ -141,8 +143,8 @@ impl Walker {
         Ok(found)
     }
 
-    /// The shortest way from `from` (left out) to `to`, on which nothing concerns the goals in between: no binding of their
-    /// variables, no condition.
+    /// The shortest path from `from` (left out) to `to` without nodes in between that concern the
+    /// goals: no binding of their variables, no condition.
     pub(super) fn free_way(
         &mut self,
         view: View<'_>,
@@ -169,7 +171,8 @@ impl Walker {
         Ok(None)
     }
 
-    /// The nodes that end all walks from `from` because they bind a variable of the goals otherwise, in ascending order.
+    /// The nodes that end all walks from `from` because they bind a variable of the goals to
+    /// another value, in ascending order.
     pub(super) fn blocking(&mut self, view: View<'_>, from: Node, goals: &[Binding]) -> Vec<Node> {
         let _ = self.prepare(view, goals, &mut u64::MAX.clone());
         self.start(view, from);
@@ -188,8 +191,8 @@ impl Walker {
         found
     }
 
-    /// Marks what binds the goals' variables. Gives the goal with the fewest origins: no way on which it does not lie ahead
-    /// leads anywhere.
+    /// Marks the nodes that bind the goals' variables. Returns the goal with the fewest origins:
+    /// every useful path leads to one of them.
     fn prepare(
         &mut self,
         view: View<'_>,
@@ -221,7 +224,7 @@ impl Walker {
         self.spread(view, from, None);
     }
 
-    /// Puts what lies directly before a node into the queue.
+    /// Queues the direct predecessors of a node.
     fn spread(&mut self, view: View<'_>, node: Node, at: Option<usize>) {
         for before in view.graph.before(node) {
             if self.seen.mark(before, 0) {
@@ -239,7 +242,7 @@ impl Walker {
         Ok(())
     }
 
-    /// The way by which the queue came to an entry, the node of the start left out.
+    /// The path from the start to an entry of the queue, without the start.
     fn way_to(&self, end: usize) -> Vec<Node> {
         let mut way = vec![self.queue[end]];
         let mut at = end;
@@ -251,8 +254,8 @@ impl Walker {
         way
     }
 
-    /// Goes over the mandatory nodes of the ways from `from` to the last node of `way`, which is one of them, in order and
-    /// with that last node, until `is_enough`.
+    /// Visits the mandatory nodes of the paths from `from` to the last node of `way`, which is one
+    /// of them, in order and including that last node, until `is_enough`.
     fn mandatory(
         &mut self,
         view: View<'_>,
@@ -267,7 +270,7 @@ impl Walker {
         for (i, &node) in way.iter().enumerate() {
             self.way.mark(node, i as u32 + 1);
         }
-        // The farthest node of the way to which a step or a detour has led, as its index plus 1.
+        // The farthest node of the path to which a step or a detour has led, as its index plus 1.
         let mut far = 0;
         for (i, &node) in std::iter::once(&from).chain(way).enumerate() {
             let is_mandatory = far <= i as u32 || self.fault == Some(Fault::OneWayIsAll);
@@ -293,8 +296,8 @@ impl Walker {
         Ok(())
     }
 
-    /// A shortest way against the direction of control that does not pass `blocked` (it may end in one of them), both ends
-    /// included, and those nodes on every such way that have a condition.
+    /// A shortest path against the direction of control that does not pass `blocked` (it may end in
+    /// one of them), both ends included, and those nodes on every such path that have a condition.
     pub(super) fn way(
         &mut self,
         view: View<'_>,

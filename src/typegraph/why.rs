@@ -1,4 +1,4 @@
-//! Reasons: a way by which goals come to hold together, or what stands in every way.
+//! Reasons: a path on which goals hold together, or the obstacles on every path.
 
 use super::graph::{Binding, Graph, Node};
 use super::resolve::{Dead, Resolved, Resolver};
@@ -11,14 +11,15 @@ use std::collections::{HashSet, VecDeque};
 pub struct Visit {
     /// The node.
     pub node: Node,
-    /// What is bound in it that matters, each with the index of its source set in the origin; in ascending order.
+    /// The relevant bindings created in it, each with the index of its source set in the origin; in
+    /// ascending order.
     pub here: Vec<(Binding, usize)>,
-    /// What must hold before it, in ascending order.
+    /// The goals before it, in ascending order.
     pub before: Vec<Binding>,
 }
 
-/// A way through the graph by which bindings come to hold together, from the node that was asked backwards to where nothing
-/// is left to show.
+/// A path through the graph on which bindings hold together, from the node of the question
+/// backwards to where no goal is left.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Witness {
     visits: Vec<Visit>,
@@ -31,7 +32,7 @@ impl From<Vec<Visit>> for Witness {
 }
 
 impl Witness {
-    /// The nodes that are passed, the last one first.
+    /// The visited nodes, the last one first.
     pub fn visits(&self) -> &[Visit] {
         &self.visits
     }
@@ -49,12 +50,13 @@ impl Witness {
         });
     }
 
-    /// Whether this is a witness that goals can hold together at a node: each step follows an edge, each node's condition
-    /// holds, each binding made has a source set that holds, no variable has two values at a time, nothing that must hold
-    /// is overwritten, and in the end nothing is left to show. Uses nothing of the solver's.
+    /// Checks that this is a witness that goals can hold together at a node: each step follows an
+    /// edge, each node's condition holds, each created binding has a source set that holds, no
+    /// variable has two values at a time, no goal is overwritten, and at the end no goal is left.
+    /// Independent of the solver.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// The fault, in words.
     pub fn check(&self, graph: &Graph, node: Node, goals: &[Binding]) -> Result<(), String> {
         let mut after = goals.to_vec();
         let first = self.visits.first().ok_or("no node is visited")?;
@@ -114,39 +116,40 @@ impl Witness {
 pub struct Refuted {
     /// The node.
     pub node: Node,
-    /// What should hold when control leaves it.
+    /// The goals when control leaves it.
     pub goals: Vec<Binding>,
-    /// Contradictions that were met in resolving the goals at the node.
+    /// Contradictions found in resolving the goals at the node.
     pub dead: Vec<Dead>,
-    /// What would have to hold before the node, but nothing leads there.
+    /// Goals for before the node that no path satisfies.
     pub blocked: Vec<Blocked>,
-    /// How many other states would do, all of them refuted.
+    /// The number of other sufficient states, all of them refuted.
     pub others: usize,
 }
 
-/// Goals that no walk from a node meets.
+/// Goals that no walk from a node reaches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Blocked {
-    /// What would have to hold before the node.
+    /// The goals for before the node.
     pub goals: Vec<Binding>,
-    /// The nodes that bind a variable of the goals otherwise and so end the walks, in ascending order.
+    /// The nodes that bind a variable of the goals to another value and so end the walks, in
+    /// ascending order.
     pub by: Vec<Node>,
 }
 
-/// Why goals can't hold together: the states that were looked at, and why none of them does.
+/// The reasons why goals can't hold together: the visited states, and the reason for each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refutation {
-    /// The states, the one that was asked first; each of the others follows from one before it.
+    /// The states, that of the question first; each of the others follows from one before it.
     pub states: Vec<Refuted>,
-    /// Whether these are all.
+    /// True if these are all.
     pub is_complete: bool,
 }
 
-/// How many states a refutation shows.
+/// The most states that a refutation shows.
 const SHOWN: usize = 64;
 
 impl Refutation {
-    /// Looks at the states again, for the reasons.
+    /// Visits the states again, for the reasons.
     pub(super) fn find(
         view: View<'_>,
         walker: &mut Walker,

@@ -1,4 +1,5 @@
-//! Classes and objects as text, so that another process can register them: what [`Scope`](super::Scope) reads.
+//! Classes and objects as text, so that another process can register them. [`Scope`](super::Scope)
+//! reads the text.
 
 use super::{ClassHandle, ObjectHandle, Quoted, Spec, Type};
 use std::collections::HashSet;
@@ -13,7 +14,7 @@ pub(crate) struct Declarations {
 }
 
 impl Declarations {
-    /// With the address that each has in its host.
+    /// Declarations with the address of each in its host.
     pub(crate) fn with_tokens() -> Declarations {
         Declarations {
             with_tokens: true,
@@ -21,7 +22,7 @@ impl Declarations {
         }
     }
 
-    /// What a type names.
+    /// Declares the class or object of a type.
     pub(crate) fn ty(&mut self, ty: Type) {
         match ty.spec() {
             Spec::Class(class) | Spec::Exact(class) => self.class(class),
@@ -46,7 +47,7 @@ impl Declarations {
         }
         if class.is_builtin_itself() {
             let token = self.token(class.token());
-            // Something else may have had its name first.
+            // Another class may have taken its name first.
             if *label != *row.spelled() || !token.is_empty() {
                 self.text
                     .push_str(&format!("class builtin {}{token} = {label}\n", row.name()));

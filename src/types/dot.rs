@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::table::NAMES;
 
-/// The predefined types: an edge to each type from every type just above it. Lifetimes and `Opt` apply to each
-/// object type alike and are left out.
+/// The predefined types, with an edge to each type from every type just above it. Lifetimes and
+/// `Opt` apply to each object type alike and are left out.
 pub fn dot() -> String {
     let mut text = String::from(
         "digraph types {\n    rankdir=TB;\n    node [shape=box, fontname=\"sans-serif\"];\n",

@@ -1,7 +1,8 @@
-//! Bytes turned into expressions of types, each step checked against the [`Model`]: what the fuzzer and the random tests share.
+//! Turns bytes into expressions of types, and checks each step against the [`Model`]. Shared by the
+//! fuzzer and the random tests.
 //!
-//! The operations under test come as a table, so that a fault can be planted without a second build of the room: a
-//! checker that does not find [`Operations::with_a_fault`] checks nothing.
+//! The operations under test come as a table, so that a fault can be planted without a second build
+//! of the module: a checker that does not find [`Operations::with_a_fault`] checks nothing.
 
 use std::sync::LazyLock;
 
@@ -11,7 +12,7 @@ use super::parse::{Answer, Names, evaluate};
 use super::repr::{Spec, Type};
 use super::universe::universe;
 
-/// The operations to be checked.
+/// The operations under test.
 #[derive(Clone, Copy, Debug)]
 pub struct Operations {
     union: fn(Type, Type) -> Type,
@@ -21,7 +22,7 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// The real ones.
+    /// The real operations.
     pub fn real() -> Operations {
         Operations {
             union: |a, b| a | b,
@@ -31,7 +32,8 @@ impl Operations {
         }
     }
 
-    /// With an intersection that overlooks multiple inheritance: the mistake other implementations shipped.
+    /// Operations with an intersection that ignores multiple inheritance, a mistake that other
+    /// implementations shipped.
     pub fn with_a_fault() -> Operations {
         let intersection = |a: Type, b: Type| match (a.spec(), b.spec()) {
             (Spec::Class(c), Spec::Class(d)) if !c.is_subclass_of(d) && !d.is_subclass_of(c) => {
@@ -46,7 +48,7 @@ impl Operations {
     }
 }
 
-/// A world of types to start from.
+/// Initial types, with their model.
 #[derive(Debug)]
 pub struct World {
     hierarchy: Hierarchy,
@@ -55,7 +57,8 @@ pub struct World {
     model: Model,
 }
 
-/// The world that is exercised: single, multiple, metaclass and builtin inheritance, layouts, a final class, objects.
+/// The exercised hierarchy: single, multiple, metaclass and builtin inheritance, layouts, a final
+/// class, objects.
 pub(super) const WORLD: &str = "
 class Base
 class Left(Base)
@@ -81,7 +84,7 @@ object text: str = \"hi\" immortal
 static SHARED: LazyLock<Option<World>> = LazyLock::new(|| World::new(WORLD).ok());
 
 impl World {
-    /// The world of a hierarchy.
+    /// The types and the model of a hierarchy.
     pub fn new(text: &str) -> Result<World, super::HierarchyError> {
         let hierarchy = Hierarchy::parse(text)?;
         let types = universe(&hierarchy);
@@ -94,7 +97,7 @@ impl World {
         })
     }
 
-    /// The types to start from.
+    /// The initial types.
     pub fn types(&self) -> &[Type] {
         &self.types
     }
@@ -104,7 +107,7 @@ impl World {
         &self.hierarchy
     }
 
-    /// Checks everything that is claimed of two types.
+    /// Checks all properties of two types.
     pub fn check(&self, operations: Operations, a: Type, b: Type) -> Result<(), String> {
         let (left, right) = (self.model.values(a), self.model.values(b));
         let (union, intersection) = ((operations.union)(a, b), (operations.intersection)(a, b));
@@ -163,13 +166,14 @@ impl World {
         }
     }
 
-    /// Runs a program: five bytes a step, an operation and which two of the types so far it is applied to.
+    /// Runs a program: each step has five bytes, an operation and the two earlier types to which it
+    /// is applied.
     pub fn run(&self, operations: Operations, program: &[u8]) -> Result<(), String> {
         let mut types = self.types.clone();
         for step in program.chunks_exact(5).take(64) {
             let place =
                 |high: u8, low: u8| usize::from(u16::from_be_bytes([high, low])) % types.len();
-            // The first counts from the latest, so that expressions grow deep.
+            // The first counts from the latest, so that expressions become deep.
             let a = types[types.len() - 1 - place(step[1], step[2])];
             let b = types[place(step[3], step[4])];
             self.check(operations, a, b)?;
@@ -185,7 +189,8 @@ impl World {
         Ok(())
     }
 
-    /// Reads a text as a type, an expression and a hierarchy: each gives a value that reads back, or an error in the text.
+    /// Reads a text as a type, an expression and a hierarchy. Each gives a value that reads back,
+    /// or an error with a place in the text.
     pub fn read(&self, text: &str) -> Result<(), String> {
         match evaluate(text, &self.names) {
             Ok(Answer::Type(ty)) => self.reads_back(ty)?,
@@ -214,7 +219,7 @@ impl World {
     }
 }
 
-/// Exercises the room with arbitrary bytes: a `t` and a text, or anything else and a program.
+/// Exercises the module with arbitrary bytes: a `t` and a text, or any other byte and a program.
 pub fn exercise(operations: Operations, data: &[u8]) -> Result<(), String> {
     let Some(world) = SHARED.as_ref() else {
         return Err("the world is not well-formed".to_owned());

@@ -1,4 +1,4 @@
-//! Classes and objects written down as text: a host that exists on paper, for tests, the shell and the law checker.
+//! Classes and objects written as text: a simulated host, for tests, the shell and the law checker.
 //!
 //! ```text
 //! # a comment
@@ -6,11 +6,11 @@
 //! class MyInt(int)
 //! class MyClassInt(MyInt, MyClass)          # order of lines does not matter
 //! class WithMeta(metaclass=Metaclass)
-//! class Slotted(MyClass, layout=own)        # no class inherits from it and from another that owns its layout
-//! class Sealed(final=yes)                   # nothing inherits from it
+//! class Slotted(MyClass, layout=own)        # no class inherits from it and another layout owner
+//! class Sealed(final=yes)                   # no class inherits from it
 //! object my_obj: MyClass
 //! object forever: MyClass immortal
-//! object an_int: int = 5                    # prints as the literal, answers to both names
+//! object an_int: int = 5                    # prints as the literal, has both names
 //! ```
 //!
 //! The resolution order is the C3 linearisation. Every class is an object too, of its metaclass.
@@ -23,7 +23,7 @@ use super::parse::Names;
 use build::{Builder, MAX_DEPTH};
 use lines::Line;
 
-/// A hierarchy of classes and objects of its own host; closing the host with it.
+/// A hierarchy of classes and objects of its own host. Dropping it closes the host.
 #[derive(Debug)]
 pub struct Hierarchy {
     host: HostId,
@@ -32,7 +32,7 @@ pub struct Hierarchy {
     aliases: Vec<(String, ObjectHandle)>,
 }
 
-/// What is wrong with a hierarchy's text, and where.
+/// A fault in a hierarchy's text, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {fault}")]
 pub struct HierarchyError {
@@ -40,41 +40,41 @@ pub struct HierarchyError {
     pub line: usize,
     /// The column, from 1, in characters.
     pub column: usize,
-    /// What is wrong.
+    /// The fault.
     pub fault: HierarchyFault,
 }
 
-/// What can be wrong with a hierarchy.
+/// A fault in a hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HierarchyFault {
     /// The line is neither a class nor an object.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// What would have been right.
+        /// The expected text.
         expected: &'static str,
-        /// What stands there.
+        /// The actual text.
         found: String,
     },
-    /// The same name twice.
+    /// A repeated name.
     #[error("`{0}` is defined already")]
     Redefined(String),
-    /// A class that is not there.
+    /// An unknown class.
     #[error("unknown class `{0}`")]
     UnknownClass(String),
     /// A class that derives from itself.
     #[error("`{0}` derives from itself")]
     Cycle(String),
-    /// A class with more levels above it than are followed.
+    /// A class with more levels of bases than the limit.
     #[error("more than {MAX_DEPTH} classes are above `{0}`")]
     TooDeep(String),
     /// No order of the bases is consistent with theirs.
     #[error("the bases of `{0}` have no consistent resolution order")]
     NoLinearisation(String),
-    /// The metaclass is no class of classes.
+    /// The metaclass does not derive from `type`.
     #[error("the metaclass `{0}` does not derive from `type`")]
     NotAMetaclass(String),
-    /// Two bases ask for different metaclasses.
+    /// Two bases require different metaclasses.
     #[error("the metaclasses of the bases of `{0}` conflict")]
     MetaclassConflict(String),
     /// The table of handles refuses it.
@@ -95,7 +95,7 @@ fn fault<T>(
 }
 
 impl Hierarchy {
-    /// Reads a hierarchy; its builtin classes are there already.
+    /// Reads a hierarchy, to which the builtin classes are added.
     pub fn parse(text: &str) -> Result<Hierarchy, HierarchyError> {
         let mut classes = Vec::new();
         let mut objects = Vec::new();

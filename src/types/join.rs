@@ -1,25 +1,29 @@
-//! The join: what a fixpoint accumulates with.
+//! The join: the operation with which a fixpoint accumulates.
 //!
-//! `|` answers as tightly as the specification wants and therefore depends on the order in which it is applied: of two
-//! sibling classes it keeps nothing, of a class and its sibling's parent it keeps the parent. A fixpoint needs the
-//! opposite: an answer that depends on *what* was joined and never on the order, and a chain that ends.
+//! `|` is as tight as the specification wants and therefore depends on the order in which it is
+//! applied: for two sibling classes it keeps neither, for a class and its sibling's parent it keeps
+//! the parent. A fixpoint needs the opposite: a result that depends only on *which* types were
+//! joined, never on the order, and ascending chains that end.
 //!
-//! So the join lives on a simpler order. Leaves and lifetimes are ordered by inclusion, and specializations form a
-//! tree: an object stands under its class `:Exact`, that under the class, and each class under *one* of its bases, the
-//! one with the longest way up (the first such in its resolution order), predefined classes and `object` being the root that says
-//! nothing. The join is the union of the first two and the nearest common ancestor of the third. Each of the three is a
-//! semilattice, hence the join is: commutative, associative, idempotent. Every step up the tree is a step up in `<=`, hence the join
-//! lies above both. A chain has at most one step for each leaf, two for the lifetimes, and one for each level of the tree.
+//! So the join works on a simpler order. Leaves and lifetimes are ordered by inclusion, and
+//! specializations form a tree: an object is below its class `:Exact`, that below the class, and
+//! each class below *one* of its bases, the one with the longest path to the root (the first such
+//! in its resolution order); predefined classes and `object` are the root, without a
+//! specialization. The join is the union of the first two and the nearest common ancestor of the
+//! third. Each of the three is a semilattice, hence the join is: commutative, associative,
+//! idempotent. Every step up the tree is a step up in `<=`, hence the join is above both. A chain
+//! has at most one step for each leaf, two for the lifetimes, and one for each level of the tree.
 //!
-//! The price is paid under multiple inheritance: a class joined with a base that is not on its way up gives what
-//! the two have in common, where `|` gives the base. In return siblings keep their common parent, where `|` loses it.
+//! The cost appears under multiple inheritance: a class joined with a base that is not on its path
+//! to the root gives the common ancestor of the two, while `|` gives the base. In return siblings
+//! keep their common parent, while `|` loses it.
 
 use super::handles::ClassHandle;
 use super::repr::{Spec, Type};
 use super::table::LEAVES;
 
 impl Type {
-    /// An upper bound of both, the same in whatever order several types are joined.
+    /// An upper bound of both, independent of the order in which several types are joined.
     #[inline]
     pub fn join(self, other: Type) -> Type {
         if self.is_plain_with(other) {
@@ -56,11 +60,11 @@ impl Type {
         Type::from_word(word)
     }
 
-    /// The most steps up a chain of joins can take from this type, as the classes are now: one for each leaf and lifetime, and one
-    /// for each level of the tree the specialization has above it.
+    /// The most steps up a chain of joins from this type, with the current classes: one for each
+    /// leaf and lifetime, and one for each level of the tree above its specialization.
     pub fn join_height(self) -> u32 {
         if self.is_bottom() {
-            // Whatever comes first may be anywhere; from there the bound is its own.
+            // The first type joined may be anything; from there it has its own bound.
             return u32::MAX;
         }
         let levels = Rung::of(self).map_or(0, |rung| rung.level() + 1);
@@ -68,7 +72,8 @@ impl Type {
     }
 }
 
-/// A place in the tree of specializations other than its root; literals of different leaves are different places.
+/// A place in the tree of specializations other than its root; literals of different leaves are
+/// different places.
 #[derive(Clone, Copy, PartialEq)]
 struct Rung {
     spec: Spec,
@@ -88,13 +93,13 @@ impl Rung {
         })
     }
 
-    /// How many steps there are to the root's children.
+    /// The number of steps to the root's children.
     fn level(self) -> u32 {
         let mut level = 0;
         let mut rung = self;
         loop {
             match rung.spec {
-                // Below a class all levels are known without climbing.
+                // The levels of a class are known without climbing.
                 Spec::Class(class) => return level + class.join_depth(),
                 _ => match rung.parent() {
                     Some(parent) => (level, rung) = (level + 1, parent),

@@ -1,8 +1,10 @@
-//! The law checker: every operation, over a universe of types of a hierarchy, against the [`Model`].
+//! The law checker: tests every operation, over a universe of types of a hierarchy, against the
+//! [`Model`].
 //!
-//! Three kinds of laws are told apart. *Promised* laws hold always; one failing case is a bug. *Excepted* laws
-//! hold but for places that were chosen, each with its reason; a failing case outside them is a bug. *Not promised* laws
-//! are the ones a reader might expect of a lattice and must not rely on; the first case against is shown.
+//! There are three kinds of laws. *Promised* laws always hold; one failing case is a bug.
+//! *Excepted* laws hold except in chosen places, each with its reason; a failing case outside them
+//! is a bug. *Not promised* laws are those that a reader might expect of a lattice and must not
+//! rely on; the first counterexample is shown.
 
 mod checker;
 mod covers;
@@ -14,40 +16,42 @@ use super::hierarchy::Hierarchy;
 use super::universe::universe;
 use checker::Checker;
 
-/// What is claimed of a law.
+/// The claim about a law.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Claim {
     /// It holds.
     Promised,
-    /// It holds but for the exceptions listed.
+    /// It holds except in the listed cases.
     Excepted,
     /// It need not hold.
     NotPromised,
 }
 
-/// What came of checking one law.
+/// The result of checking one law.
 #[derive(Clone, Debug)]
 pub struct LawResult {
     /// The law.
     pub law: &'static str,
-    /// What is claimed of it.
+    /// The claim about it.
     pub claim: Claim,
-    /// How many cases were looked at.
+    /// The number of cases.
     pub cases: u64,
-    /// How many cases were against it and are nobody's exception.
+    /// The number of failing cases that are no exceptions.
     pub failures: u64,
     /// The first of them.
     pub first_failure: Option<String>,
-    /// For each reason for exceptions: how many there were, and the first.
+    /// For each reason for exceptions: their number, and the first.
     pub exceptions: Vec<(Exception, u64, String)>,
 }
 
-/// Why an answer may be wider than the tightest type there is.
+/// The reason why an answer may be wider than the tightest type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Exception {
-    /// `User[Car] | User[Motorcycle]` is `User`: no common ancestor is looked for (the specification's choice).
+    /// `User[Car] | User[Motorcycle]` is `User`: a union does not look for a common ancestor (the
+    /// specification's choice).
     NoCommonAncestor,
-    /// `a | b` of two objects of a class is the class, not the class `:Exact` (the specification's example).
+    /// `a | b` of two objects of a class is the class, not the class `:Exact` (the specification's
+    /// example).
     ObjectsGiveTheClass,
 }
 
@@ -63,19 +67,19 @@ impl Exception {
     }
 }
 
-/// What came of checking the laws.
+/// The result of checking the laws.
 #[derive(Clone, Debug)]
 pub struct LawReport {
-    /// How many types there were.
+    /// The number of types.
     pub types: usize,
-    /// How many values there were in the model.
+    /// The number of values in the model.
     pub values: usize,
-    /// Law by law.
+    /// The results, law by law.
     pub results: Vec<LawResult>,
 }
 
 impl LawReport {
-    /// Whether all that is claimed holds.
+    /// Returns true if all claims hold.
     pub fn holds(&self) -> bool {
         self.results
             .iter()

@@ -1,33 +1,41 @@
-//! Types of values: the sets of values the compiler can speak of.
+//! Types of values: the sets of values that the compiler can express.
 //!
-//! A [`Type`] is sixteen bytes and means the same wherever it is: an intersection of *leaves* (which of the predefined types
-//! at the bottom of the hierarchy), a *lifetime* (mortal, immortal, either) and at most one *specialization* (a class, exactly a
-//! class, an object, a primitive's value). `docs/types.md` has the picture, the rules and the laws.
+//! A [`Type`] is sixteen bytes and has the same meaning everywhere: an intersection of *leaves*
+//! (the predefined types at the bottom of the hierarchy), a *lifetime* (mortal, immortal, either)
+//! and at most one *specialization* (a class, exactly a class, an object, a primitive's value).
+//! `docs/types.md` has the picture, the rules and the laws.
 //!
-//! # What a reader may rely on
+//! # Guarantees to readers
 //!
-//! - **An answer holds every value it should.** Where the exact set can't be represented the answer is wider, never
-//!   narrower. So `!a.could_be(b)` and `a <= b` may drop a check; `a & b` may be wider than either.
-//! - **One type, one representation.** Two types with the same values are `==`. What keeps it so is in `repr`: objects have a lifetime, others have
-//!   none; a class speaks of those leaves only in which its instances can be; the one object of `NoneType`
-//!   and classes that *are* predefined types need no specialization; an object known to be immortal is `Immortal`.
-//! - **`|` for what the program says, [`join`](Type::join) for fixpoints.** `|` is neither associative nor monotone for sibling
-//!   classes, by specification. The join is a semilattice of bounded height.
-//! - **A type keeps nothing alive.** Who relies on a class or an object while compiling holds a pin. A handle whose
-//!   class is gone is equal to and below nothing but itself, and every question about it has a harmless answer.
-//! - **Nothing here panics on input**, and nothing here calls a host: subtyping is about resolution orders alone.
+//! - **An answer contains every value that it should.** If the exact set can't be represented, the
+//!   answer is wider, never narrower. So `!a.could_be(b)` and `a <= b` may drop a check; `a & b`
+//!   may be wider than either.
+//! - **One type, one representation.** Two types with the same values are `==`. `repr` ensures
+//!   that: objects have a lifetime, other values have none; a class has only those leaves in which
+//!   its instances can be; the one object of `NoneType` and classes that *are* predefined types
+//!   need no specialization; an object known to be immortal is `Immortal`.
+//! - **`|` for types in the program, [`join`](Type::join) for fixpoints.** `|` is neither
+//!   associative nor monotone for sibling classes, by specification. The join is a semilattice of
+//!   bounded height.
+//! - **A type keeps nothing alive.** A compile that relies on a class or an object keeps a pin. A
+//!   handle whose class is gone is equal to and below only itself, and every query about it has a
+//!   harmless answer.
+//! - **Nothing here panics on input**, and nothing here calls a host: subtyping depends on
+//!   resolution orders alone.
 //!
-//! # What is where
+//! # The files
 //!
-//! `table` is the one table of predefined types. `repr` lays out the bytes, `ops` and `join` operate on them, `spec` makes types of
-//! host things and answers questions. `handles` is the process-wide table of classes and objects. `text` prints, `parse` reads
-//! types and expressions, `hierarchy` reads classes written as text. `model` says what types mean by enumerating values, `laws`
-//! checks the operations against it over a `universe`, `exercise` does so on arbitrary bytes, `dot` draws.
+//! `table` is the one table of predefined types. `repr` lays out the bytes, `ops` and `join`
+//! operate on them, `spec` converts between host entities and types and answers queries. `handles`
+//! is the process-wide table of classes and objects. `text` prints, `parse` reads types and
+//! expressions, `hierarchy` reads classes written as text. `model` defines the meaning of types by
+//! enumerating values, `laws` checks the operations against it over a `universe`, `exercise` does
+//! so on arbitrary bytes, `dot` draws.
 //!
-//! Deliberately absent: any other room, any host, references into a host, and unions in which a specialization
-//! applies to some leaves only.
+//! Deliberately absent: any other module, any host, references into a host, and unions in which a
+//! specialization applies to some leaves only.
 
-// Laws are about the operators themselves: `a <= a` is one, and `!(a <= b)` is not `a > b`.
+// Tests of laws use expressions such as `a <= a`, and `!(a <= b)`, which is not `a > b`.
 #![allow(
     clippy::eq_op,
     clippy::nonminimal_bool,

@@ -1,10 +1,12 @@
-//! What types mean, spelled out: a small world of values, and which of them are of a type.
+//! The meaning of types, by enumeration: a small set of values, and a membership test for each
+//! type.
 //!
-//! The operations are clever about words and handles; the model is not. It asks one value at a time whether its
-//! leaf, its lifetime and its class are what the type says, so it shares no rule with what it checks. The world holds,
-//! besides the objects and instances of a hierarchy, instances of classes *nobody has written yet*: one for every few
-//! classes that could be inherited from together. Without them `User[A] & User[B]` would look empty just because
-//! no class of the text inherits from both.
+//! The operations work on words and handles; the model does not. It tests for one value at a time
+//! that its leaf, its lifetime and its class are in the type, so it shares no rule with the
+//! operations. Besides the objects and instances of a hierarchy, the model has instances of classes
+//! *that are not written yet*: one for every few classes that could be inherited from together.
+//! Without them `User[A] & User[B]` would look empty just because no class of the text inherits
+//! from both.
 
 use super::handles::{ClassHandle, ObjectHandle};
 use super::hierarchy::Hierarchy;
@@ -15,14 +17,15 @@ use super::table::{OBJECT_BITS, PRIMITIVES, Predefined};
 #[derive(Clone, Debug)]
 struct Value {
     leaf: u64,
-    /// [`MORTAL`], [`IMMORTAL`], or 0 for what is no object.
+    /// [`MORTAL`], [`IMMORTAL`], or 0 for a value that is no object.
     life: u64,
     /// The user classes it is an instance of.
     classes: Vec<ClassHandle>,
-    /// The user class it is a direct instance of; none if nobody has written that class yet.
+    /// The user class of which it is a direct instance; none if that class is not written yet.
     exact: Option<ClassHandle>,
     object: Option<ObjectHandle>,
-    /// A primitive's value: an integer, or a double's bits. None stands for all the values no literal names.
+    /// A primitive's value: an integer, or a double's bits. None represents all values without a
+    /// literal.
     integer: Option<u64>,
     double: Option<u64>,
 }
@@ -32,12 +35,12 @@ struct Value {
 pub struct Values(Vec<u64>);
 
 impl Values {
-    /// Whether all of these are among `other`.
+    /// Returns true if all of these are in `other`.
     pub fn is_within(&self, other: &Values) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| a & !b == 0)
     }
 
-    /// Whether some value is in both.
+    /// Returns true if some value is in both.
     pub fn meets(&self, other: &Values) -> bool {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
@@ -52,7 +55,7 @@ impl Values {
         self.combine(other, |a, b| a & b)
     }
 
-    /// The values of the first alone.
+    /// The values of the first that are not in the other.
     pub fn without(&self, other: &Values) -> Values {
         self.combine(other, |a, b| a & !b)
     }
@@ -68,17 +71,18 @@ impl Values {
     }
 }
 
-/// The world of a hierarchy.
+/// The values of a hierarchy.
 #[derive(Debug)]
 pub struct Model {
     values: Vec<Value>,
 }
 
-/// From how many written classes an unwritten one inherits at most, besides their bases. Operations speak of two classes at once.
+/// The most written classes from which an unwritten one inherits, besides their bases. Operations
+/// involve two classes at once.
 const JOINT_BASES: usize = 3;
 
 impl Model {
-    /// The world of the hierarchy, with the primitive literals of these types.
+    /// The model of the hierarchy, with the primitive literals of these types.
     pub fn new(hierarchy: &Hierarchy, literals: &[Type]) -> Model {
         let mut model = Model { values: Vec::new() };
         for row in Predefined::ALL {
@@ -115,12 +119,12 @@ impl Model {
         model
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -151,7 +155,7 @@ impl Model {
         }
     }
 
-    /// What is known to be immortal is; what is not may be either.
+    /// An object known to be immortal has that lifetime only; another one may have either.
     fn named_object(&mut self, object: ObjectHandle) {
         let Some(class) = object.class() else { return };
         let row = class.predefined().unwrap_or(Predefined::Object);
@@ -256,7 +260,8 @@ fn family(class: ClassHandle) -> Vec<ClassHandle> {
         .collect()
 }
 
-/// For each class that could still be written: the user classes it would be an instance of.
+/// For each class that could still be written, the user classes of which its instances would be
+/// instances.
 fn unwritten(classes: &[ClassHandle]) -> Vec<Vec<ClassHandle>> {
     let mut found: Vec<Vec<ClassHandle>> = vec![Vec::new()];
     let mut last = found.clone();
@@ -285,7 +290,8 @@ fn unwritten(classes: &[ClassHandle]) -> Vec<Vec<ClassHandle>> {
     found
 }
 
-/// Whether one class can inherit from all of these: one predefined base and one line of layouts.
+/// Returns true if one class can inherit from all of these: one predefined base and one line of
+/// layouts.
 fn agree(classes: &[ClassHandle]) -> bool {
     let rows: Vec<_> = classes
         .iter()

@@ -1,5 +1,6 @@
-//! The set operations. Of two unspecialized types the answer is an instruction or two on the words, inlined wherever a
-//! type is used; all others are asked out of line, where a rule on leaves and lifetimes meets a rule on specializations.
+//! The set operations. For two unspecialized types the operation is an instruction or two on the
+//! words, which is inlined at its uses; all others are computed out of line, where a rule on leaves
+//! and lifetimes meets a rule on specializations.
 
 use std::cmp::Ordering;
 use std::hint::cold_path;
@@ -11,7 +12,7 @@ use super::repr::{
 };
 use super::table::{Leaf, PRIMITIVE_BITS, bit};
 
-/// The class all values of a specialization are instances of.
+/// The class of which all values of a specialization are instances.
 fn class_of(spec: Spec) -> Option<ClassHandle> {
     match spec {
         Spec::Class(class) | Spec::Exact(class) => Some(class),
@@ -30,7 +31,7 @@ impl Type {
         }
     }
 
-    /// Whether all leaves and lifetimes are `other`'s.
+    /// Returns true if all leaves and lifetimes are in `other`.
     #[inline]
     const fn word_is_within(self, other: Type) -> bool {
         self.raw & !(other.raw | KIND_MASK | PLAIN) == 0
@@ -41,14 +42,15 @@ impl Type {
         if !self.word_is_within(other) {
             return false;
         }
-        // Two classes: by far the most frequent of these questions.
+        // Two classes: by far the most frequent case.
         if self.kind() == KIND_CLASS && other.kind() == KIND_CLASS {
             return self.payload == other.payload || raw_is_subclass(self.payload, other.payload);
         }
         self.spec_is_within(other)
     }
 
-    /// Whether the specialization says at least as much as `other`'s, given that leaves and lifetime do.
+    /// Returns true if the specialization is at least as specific as that of `other`, given that
+    /// leaves and lifetime are.
     fn spec_is_within(self, other: Type) -> bool {
         if self.is_bottom() || !other.is_specialized() {
             return true;
@@ -117,7 +119,7 @@ impl Type {
             return Type::BOTTOM;
         }
         if self.leaves() == bit(Leaf::CBool) {
-            // The one primitive with so few values that what is left has a name.
+            // The one primitive with so few values that the remaining one has a name.
             if let Some(value) = other.as_cbool() {
                 return Type::from_cbool(!value);
             }
@@ -130,7 +132,7 @@ impl Type {
         Type::with_spec(word, self.spec())
     }
 
-    /// Whether some value could be of both types.
+    /// Returns true if some value could be of both types.
     #[inline]
     pub fn could_be(self, other: Type) -> bool {
         let word = self.raw & other.raw;
@@ -156,7 +158,7 @@ impl Type {
     }
 }
 
-/// These leaves of the class and what derives from it; of a predefined class the leaves say it all.
+/// These leaves of the class and its subclasses; for a predefined class the leaves suffice.
 fn class_or_plain(word: u64, class: ClassHandle) -> Type {
     match () {
         () if class.is_builtin_itself() || !class.is_alive() => Type::from_word(word),
@@ -173,20 +175,21 @@ fn exact_or_plain(word: u64, class: ClassHandle) -> Type {
     }
 }
 
-/// A type can name one class only, and neither of two unrelated ones is the smaller: the choice must be the same both ways around.
+/// A type can contain only one class, and neither of two unrelated ones is smaller: the choice must
+/// not depend on their order.
 fn first_by_name(a: ClassHandle, b: ClassHandle) -> ClassHandle {
     if (a.name(), a) <= (b.name(), b) { a } else { b }
 }
 
-/// The plain word of leaves and lifetimes without what it has in `common` with another plain word. Objects are a rectangle
-/// of leaves by lifetimes; what is left is representable only if the other word spans one side of it, otherwise the
-/// rectangle stays whole.
+/// The plain word of leaves and lifetimes without its part in `common` with another plain word.
+/// Objects are a rectangle of leaves by lifetimes; the difference is representable only if the
+/// other word spans one side of it, otherwise the rectangle stays whole.
 #[inline]
 const fn subtract_words(word: u64, common: u64) -> u64 {
-    // Not `word & !other`: what is common is at hand, and the compiler then needs a register less.
+    // Not `word & !other`: the common part is known, and this needs one register less.
     let rest = word ^ common;
     if rest & LIFE_MASK == 0 {
-        // All our lifetimes go: leaves are taken away, and with the last object the lifetime.
+        // All our lifetimes go: leaves are removed, and with the last object the lifetime.
         if has_objects(rest) {
             return rest + (word & (LIFE_MASK | PLAIN));
         }
@@ -198,14 +201,14 @@ const fn subtract_words(word: u64, common: u64) -> u64 {
         return rest | (word & !PRIMITIVE_BITS);
     }
     cold_path();
-    // All our leaves go: lifetimes are taken away.
+    // All our leaves go: lifetimes are removed.
     rest + (word & !(PRIMITIVE_BITS | LIFE_MASK))
 }
 
 impl BitOr for Type {
     type Output = Type;
 
-    /// The smallest representable type that holds both; see [`super`] for what is lost.
+    /// The smallest representable type that contains both; see [`super`] for the loss of precision.
     #[inline]
     fn bitor(self, other: Type) -> Type {
         if self.is_plain_with(other) {
@@ -219,7 +222,7 @@ impl BitOr for Type {
 impl BitAnd for Type {
     type Output = Type;
 
-    /// A type that holds every value of both; not always a subtype of both, see [`super`].
+    /// A type that contains every value in both; not always a subtype of both, see [`super`].
     #[inline]
     fn bitand(self, other: Type) -> Type {
         let word = self.raw & other.raw;
@@ -237,7 +240,7 @@ impl BitAnd for Type {
 impl Sub for Type {
     type Output = Type;
 
-    /// A type that holds every value of `self` that is not one of `other`.
+    /// A type that contains every value of `self` that is not in `other`.
     #[inline]
     fn sub(self, other: Type) -> Type {
         let common = self.raw & other.raw;
@@ -277,7 +280,7 @@ impl PartialOrd for Type {
         }
     }
 
-    /// Whether every value of `self` is one of `other`.
+    /// Returns true if every value of `self` is in `other`.
     #[inline]
     fn le(&self, other: &Type) -> bool {
         self.is_subtype_of(*other)

@@ -1,5 +1,6 @@
-//! Reads types back from their text form, and evaluates expressions of them: `User[MyClass] & LongUser[MyInt]`,
-//! `a <= b`, `!(a == b)`. Every error says at which column, and never anything worse happens than an error.
+//! Reads types back from their text form, and evaluates expressions of them: `User[MyClass] &
+//! LongUser[MyInt]`, `a <= b`, `!(a == b)`. Every error has a column; no input does worse than an
+//! error.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,7 +10,7 @@ use super::repr::{Spec, Type};
 use super::spec::LiteralError;
 use super::table::{NAMES, OBJECT_BITS, PRIMITIVE_BITS, Predefined};
 
-/// What names of classes and objects stand for.
+/// The classes and objects of names.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     host: Option<HostId>,
@@ -18,7 +19,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// No class or object has a name: predefined types and primitive literals only.
+    /// Without names of classes and objects: predefined types and primitive literals only.
     pub fn none() -> Names {
         Names::default()
     }
@@ -37,30 +38,30 @@ impl Names {
         self
     }
 
-    /// Makes objects of literals (`Long[5]`, `UnicodeExact["hi"]`) as they are met. For hosts that exist on paper only: a real one
-    /// must be asked for the object.
+    /// Creates the objects of literals (`Long[5]`, `UnicodeExact["hi"]`) where they occur. For
+    /// simulated hosts only: a real host must supply the object.
     pub fn making_literals(mut self) -> Names {
         self.makes_literals = true;
         self
     }
 }
 
-/// A text that is no type, and where it stops being one.
+/// A syntax error in a type, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("column {column}: {message}")]
 pub struct ParseError {
     /// The column, from 1, in characters.
     pub column: usize,
-    /// What is wrong there.
+    /// The fault.
     pub message: String,
 }
 
-/// What an expression gives.
+/// The value of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// A type, of an operation.
     Type(Type),
-    /// Yes or no, of a comparison.
+    /// A truth value, of a comparison.
     Truth(bool),
 }
 
@@ -83,8 +84,9 @@ impl Type {
     }
 }
 
-/// Evaluates an expression of types: `|`, `&`, `-` (the last two bind equally and closer), parentheses, one comparison (`==`, `!=`,
-/// `<=`, `<`, `>=`, `>`, `could_be`, or `join` for the join), and `!( )`.
+/// Evaluates an expression of types: `|`, `&`, `-` (the last two bind equally and closer),
+/// parentheses, one comparison (`==`, `!=`, `<=`, `<`, `>=`, `>`, `could_be`, or `join` for the
+/// join), and `!( )`.
 pub fn evaluate(text: &str, names: &Names) -> Result<Answer, ParseError> {
     let mut parser = Parser::new(text, names);
     let answer = parser.comparison()?;
@@ -92,10 +94,10 @@ pub fn evaluate(text: &str, names: &Names) -> Result<Answer, ParseError> {
     Ok(answer)
 }
 
-/// What stands between two types and makes an answer of them.
+/// A comparison operator.
 type Comparison = fn(Type, Type) -> Answer;
 
-/// How deep braces and parentheses may be nested.
+/// The depth limit of nested braces and parentheses.
 const DEPTH: u32 = 64;
 
 struct Parser<'a> {
@@ -338,7 +340,8 @@ impl<'a> Parser<'a> {
         Ok(ty)
     }
 
-    /// The text between the brackets up to `:` or `]`; quoted text is taken whole, with the dots and number behind it.
+    /// The text between the brackets up to `:` or `]`; quoted text is taken whole, with the dots
+    /// and number behind it.
     fn label(&mut self) -> Parsed<&'a str> {
         let start = self.at;
         let quoted = self.rest().strip_prefix('b').unwrap_or(self.rest());
@@ -388,7 +391,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `<stale 3.1>` or `<stale object 3.1>`: what a type prints when its class or object is gone.
+    /// `<stale 3.1>` or `<stale object 3.1>`: the text of a type whose class or object is gone.
     fn stale(&mut self, label: &str, base: Type, at: usize) -> Parsed<Option<Type>> {
         let Some(numbers) = label
             .strip_prefix("<stale ")
@@ -435,7 +438,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The object a literal stands for, in a host that exists on paper only.
+    /// The object of a literal, in a simulated host only.
     fn make_literal(&self, label: &str, base: Type) -> Option<ObjectHandle> {
         let host = self.names.host.filter(|_| self.names.makes_literals)?;
         let (row, immortal) = match label {

@@ -1,9 +1,10 @@
-//! Reads text forms line by line: the lines that say something, and what stands on one. Every text form whose lines are
-//! its units (bytecode, HIR, snapshots) is read with it, so that words, texts, literals and types are the same in all.
+//! Reads text forms line by line: skips lines without content, and reads the tokens of a line.
+//! Every text form whose units are lines (bytecode, HIR, snapshots) is read with it, so that words,
+//! texts, literals and types are the same in all.
 
 use super::ConstValue;
 
-/// A text that is none of the form it should have, and where it stops being some.
+/// A syntax error in a text form, with its place.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct TextError {
@@ -11,13 +12,13 @@ pub struct TextError {
     pub line: usize,
     /// The column, from 1, in characters.
     pub column: usize,
-    /// What is wrong there.
+    /// The fault.
     pub message: String,
 }
 
 pub(crate) type Parsed<T> = Result<T, TextError>;
 
-/// The lines that say something.
+/// The lines with content.
 pub(crate) struct Lines<'a> {
     lines: std::str::Lines<'a>,
     pub(crate) number: usize,
@@ -71,7 +72,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The text ends where it should not.
+    /// An error: the text ends too early.
     pub(crate) fn missing<T>(&self, expected: &str) -> Parsed<T> {
         Err(TextError {
             line: self.number + 1,
@@ -144,7 +145,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What is left of the line, without the space around it.
+    /// The rest of the line, without surrounding space.
     pub(crate) fn remainder(&mut self) -> &'a str {
         let rest = self.rest().trim_end();
         self.at = self.text.len();
@@ -266,7 +267,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Items with commas between, up to `close`.
+    /// Items separated by commas, up to `close`.
     pub(crate) fn list<T>(
         &mut self,
         close: &str,
@@ -299,7 +300,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The longest of the symbols that stands here.
+    /// The longest of the symbols at this place.
     pub(crate) fn symbol(
         &mut self,
         symbols: impl Iterator<Item = (&'static str, u32)>,
@@ -362,7 +363,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// A literal, if one stands here.
+    /// A literal, if there is one at this place.
     pub(crate) fn literal(&mut self) -> Parsed<Option<ConstValue>> {
         for (word, value) in [
             ("None", ConstValue::None),
@@ -408,7 +409,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A class's label: up to a space, comma or parenthesis, but text between backticks whole.
+    /// A class's label: up to a space, comma or parenthesis, but text between backticks is taken
+    /// whole.
     pub(crate) fn label(&mut self) -> &'a str {
         let rest = self.rest();
         let quoted = rest
@@ -422,7 +424,7 @@ impl<'a> Line<'a> {
         &rest[..length]
     }
 
-    /// A type's text: up to a space, comma or bracket that is not its own.
+    /// A type's text: up to a space, comma or bracket that is not part of it.
     pub(crate) fn type_text(&mut self) -> &'a str {
         let rest = self.rest();
         let mut depth = 0_u32;
@@ -445,7 +447,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// How long what is between a type's brackets is, the closing one included.
+/// The length of the text between a type's brackets, the closing one included.
 fn specialization_length(text: &str) -> usize {
     let label = label_length(text);
     text[label..]
@@ -453,7 +455,8 @@ fn specialization_length(text: &str) -> usize {
         .map_or(text.len(), |close| label + close + 1)
 }
 
-/// How long the label at the start of a type's brackets is: up to `:` or the end, but quoted text whole.
+/// The length of the label at the start of a type's brackets: up to `:` or the end, but quoted text
+/// is taken whole.
 pub(super) fn label_length(text: &str) -> usize {
     let body = text.strip_prefix('b').unwrap_or(text);
     let mut from = 0;

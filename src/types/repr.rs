@@ -1,23 +1,25 @@
-//! The sixteen bytes of a [`Type`]: how they are laid out, and the only functions that put them together. It is
-//! separate because every other file may rely on the normal form kept here and none may build a `Type` around it.
+//! The sixteen bytes of a [`Type`]: their layout, and the only functions that construct them. The
+//! module is separate because every other file may rely on the normal form kept here and none may
+//! build a `Type` around it.
 //!
-//! `payload` holds what the specialization is about, and `raw` all else:
+//! `payload` is the content of the specialization, and `raw` the rest:
 //!
 //! ```text
 //! bit 63 62   61 ........ 15   14 ......... 8   7      6         5       4 ......... 0
 //!     kind    leaves: objects  leaves: primit.  plain  immortal  mortal  leaves: primitives
 //! ```
 //!
-//! *Plain* says that there is no specialization, and the two kind bits are then zero; the lifetimes are those that
-//! objects may have. In normal form there are lifetimes exactly if there are objects. So union and subtyping of
-//! unspecialized types are the plain operation on the word, lifetimes included, and intersection is if what is left has both or
-//! neither. The order of the bits makes these questions short: of two words and-ed, one compare of the lowest byte
-//! says that both are plain and share a lifetime, another compare of the word that they share an object.
+//! *Plain* means that there is no specialization, and the two kind bits are then zero; the
+//! lifetimes are those that objects may have. In normal form there are lifetimes exactly if there
+//! are objects. So union and subtyping of unspecialized types are the plain operation on the word,
+//! lifetimes included, and so is intersection if the result has both or neither. The order of the
+//! bits makes these tests short: for two words and-ed, one comparison of the lowest byte tests that
+//! both are plain and share a lifetime, another comparison of the word that they share an object.
 
 use super::handles::{ClassHandle, ObjectHandle};
 use super::table::{Leaf, PRIMITIVE_BITS, bit};
 
-/// A set of values, as much as sixteen bytes can say about it. See the [module page](super).
+/// A set of values, as far as sixteen bytes can describe it. See the [module page](super).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Type {
     pub(super) raw: u64,
@@ -27,16 +29,16 @@ pub struct Type {
 const _: () = assert!(size_of::<Type>() == 16);
 const _: () = assert!(size_of::<ClassHandle>() == 8 && size_of::<ObjectHandle>() == 8);
 
-/// How many leaves stand below the lifetimes.
+/// The number of leaves below the lifetimes.
 pub(crate) const LEAVES_BELOW: u32 = 5;
-/// How many bits are between these leaves and the others.
+/// The number of bits between these leaves and the others.
 pub(crate) const MIDDLE_WIDTH: u32 = 3;
 /// The mortal half of the lifetime.
 pub(crate) const MORTAL: u64 = 1 << LEAVES_BELOW;
 /// The immortal half of the lifetime.
 pub(crate) const IMMORTAL: u64 = 2 << LEAVES_BELOW;
 pub(crate) const LIFE_MASK: u64 = MORTAL | IMMORTAL;
-/// Set where there is no specialization.
+/// Set if there is no specialization.
 pub(crate) const PLAIN: u64 = 4 << LEAVES_BELOW;
 const _: () = assert!(PLAIN == 1 << 7, "the highest bit of the lowest byte");
 
@@ -44,25 +46,26 @@ pub(crate) const KIND_SHIFT: u32 = 62;
 pub(crate) const KIND_MASK: u64 = 0b11 << KIND_SHIFT;
 pub(crate) const KIND_CLASS: u64 = 1 << KIND_SHIFT;
 pub(crate) const KIND_EXACT: u64 = 2 << KIND_SHIFT;
-/// An object's value, or that of a primitive: the leaf says which.
+/// An object, or a primitive's value, depending on the leaf.
 pub(crate) const KIND_VALUE: u64 = 3 << KIND_SHIFT;
 
-/// How many leaves there is room for.
+/// The number of bits for leaves.
 pub(crate) const LEAF_BUDGET: u32 = KIND_SHIFT - MIDDLE_WIDTH;
 pub(crate) const LEAF_MASK: u64 = !(KIND_MASK | PLAIN | LIFE_MASK);
 
-/// What a type is specialized with.
+/// The specialization of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spec {
-    /// Nothing: leaves and lifetime say it all.
+    /// None: leaves and lifetime only.
     None,
     /// Instances of the class or of one that derives from it.
     Class(ClassHandle),
     /// Instances of exactly the class.
     Exact(ClassHandle),
-    /// This object and no other.
+    /// This object only.
     Object(ObjectHandle),
-    /// One value of a primitive integer (sign-extended where the leaf is signed), pointer, or boolean (0 or 1).
+    /// One value of a primitive integer (sign-extended where the leaf is signed), pointer, or
+    /// boolean (0 or 1).
     Int(u64),
     /// One double, as its bits.
     Double(u64),
@@ -81,13 +84,13 @@ impl Spec {
     }
 }
 
-/// Whether a word without a kind has leaves of objects.
+/// Returns true if a word without a kind has leaves of objects.
 #[inline]
 pub(super) const fn has_objects(word: u64) -> bool {
     word > (PRIMITIVE_BITS | LIFE_MASK | PLAIN)
 }
 
-/// Whether a word is plain and has a lifetime.
+/// Returns true if a word is plain and has a lifetime.
 #[inline]
 pub(super) const fn is_plain_and_lives(word: u64) -> bool {
     word as u8 >= (PLAIN | MORTAL) as u8
@@ -99,7 +102,7 @@ impl Type {
         Type::from_word(bits | LIFE_MASK)
     }
 
-    /// Whether neither type is specialized.
+    /// Returns true if neither type is specialized.
     #[inline]
     pub(super) const fn is_plain_with(self, other: Type) -> bool {
         self.raw & other.raw & PLAIN != 0
@@ -111,14 +114,14 @@ impl Type {
         self.raw & (LEAF_MASK | LIFE_MASK)
     }
 
-    /// The unspecialized type with this word, which is plain and in normal form already.
+    /// The unspecialized type with this word, which is already plain and in normal form.
     #[inline]
     pub(super) const fn from_normal(raw: u64) -> Type {
         Type { raw, payload: 0 }
     }
 
-    /// The unspecialized type of these leaves and lifetimes, in normal form: no objects without a lifetime, no lifetime
-    /// without objects.
+    /// The unspecialized type of these leaves and lifetimes, in normal form: no objects without a
+    /// lifetime, no lifetime without objects.
     #[inline]
     pub(super) const fn from_word(word: u64) -> Type {
         let is_whole = has_objects(word) && word & LIFE_MASK != 0;
@@ -130,8 +133,9 @@ impl Type {
         Type::from_normal(kept | PLAIN)
     }
 
-    /// Puts a specialized type together; a caller answers for `word`'s leaves being the specialization's.
-    /// Leaves and lifetime that leave no value give `Bottom`, whatever the specialization.
+    /// Constructs a specialized type; the caller guarantees that the leaves of `word` fit the
+    /// specialization. Leaves and lifetime without values give `Bottom`, regardless of the
+    /// specialization.
     pub(super) const fn with_spec(word: u64, spec: Spec) -> Type {
         let (kind, payload) = spec.encode();
         let plain = Type::from_word(word);
@@ -154,7 +158,7 @@ impl Type {
         self.raw & LEAF_MASK
     }
 
-    /// What the type is specialized with.
+    /// The specialization of the type.
     #[inline]
     pub const fn spec(self) -> Spec {
         match self.kind() {
@@ -182,7 +186,7 @@ impl Type {
         Type::from_normal(self.raw & !KIND_MASK | PLAIN)
     }
 
-    /// The type or a null pointer. One specialization cannot speak of both, so it is dropped.
+    /// The type or a null pointer. One specialization cannot describe both, so it is dropped.
     pub const fn opt(self) -> Type {
         Type::from_normal(self.unspecialized().raw | bit(Leaf::Nullptr))
     }
@@ -201,13 +205,13 @@ impl Type {
         Type::with_spec(self.leaves() | life, self.spec())
     }
 
-    /// Whether no value is of this type.
+    /// Returns true if no value is of this type.
     #[inline]
     pub const fn is_bottom(self) -> bool {
         self.raw == PLAIN
     }
 
-    /// Whether the type carries a specialization.
+    /// Returns true if the type has a specialization.
     #[inline]
     pub const fn is_specialized(self) -> bool {
         self.raw & PLAIN == 0

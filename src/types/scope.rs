@@ -1,4 +1,4 @@
-//! What the names of a text form stand for: classes and objects, as the text declares them.
+//! The meaning of names in a text form: the classes and objects that the text declares.
 
 use super::handles::Named;
 use super::reader::{Line, Parsed, label_length};
@@ -7,13 +7,13 @@ use super::{
 };
 use std::collections::HashMap;
 
-/// What names stand for.
+/// The meaning of names.
 #[derive(Debug)]
 pub(crate) struct Scope {
     pub(crate) host: HostId,
     names: Names,
-    /// Classes and objects of the text, by how it prints them. The host may have given them other labels, and these
-    /// labels to others: numbers count what was registered before.
+    /// Classes and objects of the text, by their labels in it. The host may have given them other
+    /// labels, and these labels to others: suffix numbers count earlier registrations.
     classes: HashMap<String, ClassHandle>,
     objects: HashMap<String, ObjectHandle>,
 }
@@ -32,7 +32,8 @@ impl Scope {
         }
     }
 
-    /// `"name": Row (base, ...) final layout token 0x10 = label`, or `builtin Row token 0x10 = label`
+    /// `"name": Row (base, ...) final layout token 0x10 = label`, or `builtin Row token 0x10 =
+    /// label`
     pub(crate) fn class(&mut self, line: &mut Line) -> Parsed<()> {
         let start = line.at;
         if line.eat_word("builtin") {
@@ -114,7 +115,7 @@ impl Scope {
             Ok(object) => {
                 self.host.restore(Named::Object(object), label, token);
                 if denotes.is_none() {
-                    // The host of the text may not have met the builtin class of this name.
+                    // The host of the text may not have had the builtin class of this name.
                     self.classes.remove(label);
                     self.objects.insert(label.to_owned(), object);
                 }
@@ -142,7 +143,7 @@ impl Scope {
         match Type::parse(relabelled.as_deref().unwrap_or(text), &self.names) {
             Ok(ty) => Ok(ty),
             Err(error) => {
-                // Columns of a text with another label in it would not be those of the line.
+                // Columns in a text with another label would not be those of the line.
                 let columns = if relabelled.is_some() {
                     0
                 } else {
@@ -154,7 +155,7 @@ impl Scope {
         }
     }
 
-    /// The type's text with the label that the host has given to what the text's label stands for, if that is another.
+    /// The type's text with the host's label in place of the text's, if they differ.
     pub(crate) fn relabel(&self, text: &str) -> Option<String> {
         let start = text.find('[')? + 1;
         let length = label_length(&text[start..]);
@@ -207,7 +208,7 @@ impl Scope {
     }
 }
 
-/// The address that a class or an object had, if it is there.
+/// The address of a class or an object, if there is one.
 fn token(line: &mut Line) -> Parsed<u64> {
     match line.eat_word("token") {
         true => line.hexadecimal(),

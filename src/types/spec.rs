@@ -1,4 +1,4 @@
-//! From the things of a host to types, and back: constructors, literals, and the questions one asks of a type.
+//! Conversions between host entities and types: constructors, literals, and queries.
 
 use super::handles::{ClassHandle, HostId, ObjectHandle};
 use super::repr::{IMMORTAL, LIFE_MASK, Spec, Type};
@@ -7,22 +7,22 @@ use super::table::{
     bit,
 };
 
-/// Why there is no such literal.
+/// The reason why there is no such literal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiteralError {
-    /// The value is no value of the type.
+    /// The value is not in the type.
     #[error("{value} does not fit `{base}`")]
     OutOfRange {
         /// The value.
         value: i128,
-        /// The type that was to hold it.
+        /// The type of the literal.
         base: Type,
     },
     /// The type is no single primitive integer type.
     #[error("`{base}` is not one primitive integer type")]
     NotAnInteger {
-        /// The type that was to hold the value.
+        /// The type of the literal.
         base: Type,
     },
 }
@@ -39,8 +39,8 @@ fn integer_shape(base: Type) -> Option<(u32, bool)> {
 }
 
 impl Type {
-    /// The class as a type: its instances and those of every class deriving from it. A predefined class gives its
-    /// predefined type; a stale one gives `Object`, which claims nothing.
+    /// The class as a type: its instances and those of all its subclasses. A predefined class gives
+    /// its predefined type; a stale one gives `Object`, which claims nothing.
     pub fn from_class(class: ClassHandle) -> Type {
         let Some(row) = class.predefined() else {
             return Type::OBJECT;
@@ -54,7 +54,7 @@ impl Type {
         Type::with_spec(row.user_family_bits() | LIFE_MASK, Spec::Class(class))
     }
 
-    /// The class's own instances, without those of classes deriving from it.
+    /// The class's own instances, without those of its subclasses.
     pub fn from_class_exact(class: ClassHandle) -> Type {
         let Some(row) = class.predefined() else {
             return Type::OBJECT;
@@ -65,8 +65,8 @@ impl Type {
         Type::with_spec(row.user_bit() | LIFE_MASK, Spec::Exact(class))
     }
 
-    /// This object and no other, immortal if that is known. The one object of `NoneType` needs no specialization; a
-    /// stale object gives `Object`.
+    /// This object only, immortal if that is known. The one object of `NoneType` needs no
+    /// specialization; a stale object gives `Object`.
     pub fn from_object(object: ObjectHandle) -> Type {
         let Some(class) = object.class() else {
             return Type::OBJECT;
@@ -125,14 +125,14 @@ impl Type {
         Type::with_spec(Type::CBOOL.word(), Spec::Int(value as u64))
     }
 
-    /// One double, told apart from others by its bits: 0.0 is not -0.0, and a NaN is itself.
+    /// One double, identified by its bits: 0.0 differs from -0.0, and a NaN equals itself.
     pub const fn from_cdouble(value: f64) -> Type {
         Type::with_spec(Type::CDOUBLE.word(), Spec::Double(value.to_bits()))
     }
 
-    /// The class a specialization names: all values are instances of it, or of classes deriving from it unless
-    /// [`is_exact`](Self::is_exact). None for an object, and for predefined types: those belong to no host, ask
-    /// [`unique_class_in`](Self::unique_class_in).
+    /// The class in a specialization: all values are instances of it, or of its subclasses unless
+    /// [`is_exact`](Self::is_exact). None for an object, and for predefined types: those belong to
+    /// no host, use [`unique_class_in`](Self::unique_class_in).
     pub fn unique_class(self) -> Option<ClassHandle> {
         match self.spec() {
             Spec::Class(class) | Spec::Exact(class) => Some(class),
@@ -140,8 +140,8 @@ impl Type {
         }
     }
 
-    /// The class in this host which this type, apart from mortality, is: `from_class` or `from_class_exact` of it
-    /// has the same leaves. None for an object.
+    /// The class in this host that the type describes, apart from mortality: `from_class` or
+    /// `from_class_exact` of it has the same leaves. None for an object.
     pub fn unique_class_in(self, host: HostId) -> Option<ClassHandle> {
         match self.spec() {
             Spec::None => host.builtin_class(self.unique_predefined()?),
@@ -151,7 +151,8 @@ impl Type {
         }
     }
 
-    /// The predefined class which this type, apart from mortality, is, exactly or with what derives from it.
+    /// The predefined class that the type describes, apart from mortality, exactly or with its
+    /// subclasses.
     pub fn unique_predefined(self) -> Option<Predefined> {
         if self.is_specialized() {
             return None;
@@ -162,7 +163,8 @@ impl Type {
         Predefined::ALL.iter().find(same).copied()
     }
 
-    /// The class of every value, where a specialization names it: an exact class, or an object's.
+    /// The class of every value, if the specialization determines it: an exact class, or an
+    /// object's.
     pub fn runtime_class(self) -> Option<ClassHandle> {
         match self.spec() {
             Spec::Exact(class) => Some(class),
@@ -182,8 +184,8 @@ impl Type {
         }
     }
 
-    /// Whether no value's class is a proper subclass of the class or classes the type names. Not for primitives, which
-    /// have no class, nor for `Bottom`.
+    /// Returns true if no value's class is a proper subclass of the class or classes of the type.
+    /// False for primitives, which have no class, and for `Bottom`.
     pub fn is_exact(self) -> bool {
         match self.spec() {
             Spec::Exact(_) | Spec::Object(_) => true,
@@ -192,14 +194,14 @@ impl Type {
         }
     }
 
-    /// Whether there is one value of the type, and it is known which (of `NoneType`: one for each host).
+    /// Returns true if the type has one value, which is known (for `NoneType`: one for each host).
     pub fn is_single_value(self) -> bool {
         self.has_value_spec()
             || self.leaves() == bit(Leaf::NoneType)
             || self.leaves() == bit(Leaf::Nullptr)
     }
 
-    /// Whether the type is specialized with a value: an object or a primitive's.
+    /// Returns true if the type is specialized with a value: an object or a primitive's.
     pub fn has_value_spec(self) -> bool {
         matches!(
             self.spec(),
@@ -215,7 +217,8 @@ impl Type {
         }
     }
 
-    /// The one object of the type in this host: as [`as_object`](Self::as_object), and of `NoneType` too.
+    /// The one object of the type in this host: as [`as_object`](Self::as_object), and of
+    /// `NoneType` too.
     pub fn as_object_in(self, host: HostId) -> Option<ObjectHandle> {
         if self.leaves() == bit(Leaf::NoneType) {
             return host.none_object();
@@ -270,7 +273,7 @@ impl Type {
         }
     }
 
-    /// The type without what it says of mortality. An object that is known to be immortal stays so.
+    /// The type without its mortality. An object that is known to be immortal stays so.
     pub fn drop_mortality(self) -> Type {
         match self.spec() {
             Spec::Object(object) if object.is_immortal() => self,
@@ -279,8 +282,8 @@ impl Type {
         }
     }
 
-    /// The type of the objects that boxing the values gives: an exact int, an exact float, a bool. None if some values
-    /// have no box: objects are boxed already, pointers never are.
+    /// The type of the boxed values: an exact int, an exact float, a bool. None if some values have
+    /// no box: objects are boxed already, pointers never are.
     pub fn as_boxed(self) -> Option<Type> {
         let boxes = [
             (Type::CBOOL, Type::BOOL),
@@ -298,7 +301,8 @@ impl Type {
         (rest == 0).then_some(boxed)
     }
 
-    /// How many bytes a value takes in a register or a slot: a pointer's for objects. None if widths are mixed, and of `Bottom`.
+    /// The size of a value in a register or a slot, in bytes: a pointer's for objects. None if
+    /// sizes are mixed, and for `Bottom`.
     pub fn size_in_bytes(self) -> Option<u32> {
         let objects = (self.leaves() & OBJECT_BITS != 0).then_some(8);
         let primitives = PRIMITIVES
@@ -310,7 +314,8 @@ impl Type {
         sizes.all(|size| size == first).then_some(first)
     }
 
-    /// Whether no value refers to other objects or runs code when it dies, so that its death is not to be seen.
+    /// Returns true if no value refers to other objects or runs code when it is deallocated, so
+    /// that its deallocation is not observable.
     pub fn is_leaf_scalar(self) -> bool {
         const SCALARS: u64 = PRIMITIVE_BITS
             | bit(Leaf::LongExact)

@@ -1,13 +1,14 @@
-//! The one table of predefined types. A row gives its name in text form, the constant on [`Type`], and what it is made
-//! of; leaf bits, masks, names, constants and the rows a host's class may be registered under all follow from it.
+//! The one table of predefined types. A row gives its name in text form, the constant on [`Type`],
+//! and its parts; leaf bits, masks, names, constants and the rows for a host's classes all follow
+//! from it.
 //!
-//! It is separate because it is data: adding a predefined type is adding a line here and nothing anywhere else. The
-//! compile-time checks at the end keep the bits within what [`Type`] has room for.
+//! It is separate because it is data: adding a predefined type means adding a line here only. The
+//! compile-time checks at the end keep the bits within the size of [`Type`].
 
 use super::Type;
 
-/// Expands the table. The row kinds are told apart because they differ in which leaves they own:
-/// `open` rows (classes a program may inherit from) own an `Exact` and a `User` leaf, `closed` rows own one leaf,
+/// Expands the table. The kinds of rows differ in the leaves that they own: `open` rows (classes
+/// from which a program may inherit) own an `Exact` and a `User` leaf, `closed` rows own one leaf,
 /// `primitive` rows own one leaf that is no object, and `union` rows own none.
 macro_rules! predefined_types {
     (
@@ -21,11 +22,11 @@ macro_rules! predefined_types {
         #[repr(u8)]
         pub(crate) enum Leaf { $($C,)* $($F,)* $($PE,)* $($PU,)* }
 
-        /// How many leaves there are.
+        /// The number of leaves.
         pub(crate) const LEAVES: u32 = [$(Leaf::$C,)* $(Leaf::$F,)* $(Leaf::$PE,)* $(Leaf::$PU,)*].len() as u32;
 
-        /// The predefined types that are classes: a host says of each class it registers which of them it *is*, or
-        /// which it derives from.
+        /// The predefined types that are classes: a host declares for each class that it registers
+        /// which of them it *is*, or from which it derives.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Predefined {
@@ -42,7 +43,7 @@ macro_rules! predefined_types {
                 match self { $(Predefined::$P => stringify!($P),)* $(Predefined::$F => stringify!($F),)* }
             }
 
-            /// How the row's class is spelled where a program (or a text hierarchy) inherits from it.
+            /// The spelling of the row's class as a base in a program (or a text hierarchy).
             pub const fn spelled(self) -> &'static str {
                 match self { $(Predefined::$P => $psp,)* $(Predefined::$F => $fsp,)* }
             }
@@ -52,17 +53,18 @@ macro_rules! predefined_types {
                 match self { $(Predefined::$P => bit(Leaf::$PE),)* $(Predefined::$F => bit(Leaf::$F),)* }
             }
 
-            /// The leaf of the instances of classes that derive from this one and no other; 0 for a closed row.
+            /// The leaf of the instances of classes that derive from this one and no other; 0 for a
+            /// closed row.
             pub(crate) const fn user_bit(self) -> u64 {
                 match self { $(Predefined::$P => bit(Leaf::$PU),)* $(Predefined::$F => 0,)* }
             }
 
-            /// The row this one's class derives from; `Object` for `Object`.
+            /// The row from which this one's class derives; `Object` for `Object`.
             pub const fn parent(self) -> Predefined {
                 match self { $(Predefined::$P => Predefined::Object,)* $(Predefined::$F => Predefined::$parent,)* }
             }
 
-            /// Whether no class may derive from this one.
+            /// Returns true if no class may derive from this one.
             pub const fn is_closed(self) -> bool {
                 match self { $(Predefined::$P => false,)* $(Predefined::$F => true,)* }
             }
@@ -75,7 +77,7 @@ macro_rules! predefined_types {
         /// The leaves that are no objects.
         pub(crate) const PRIMITIVE_BITS: u64 = $(bit(Leaf::$C) |)* 0;
 
-        /// Every name of the text form that carries neither `Mortal`, `Immortal` nor `Opt`, with its leaves.
+        /// Every name of the text form without `Mortal`, `Immortal` and `Opt`, with its leaves.
         pub(crate) const NAMES: &[(&str, u64)] = &[
             $( (stringify!($P), Predefined::$P.family_bits()), (stringify!($PE), bit(Leaf::$PE)), (stringify!($PU), bit(Leaf::$PU)), )*
             $( (stringify!($F), bit(Leaf::$F)), )*
@@ -111,7 +113,7 @@ macro_rules! predefined_types {
     };
 }
 
-/// The bit of a leaf: those that find no room below the lifetimes stand above them.
+/// The bit of a leaf: those that do not fit below the lifetimes are above them.
 pub(crate) const fn bit(leaf: Leaf) -> u64 {
     let place = leaf as u32;
     let shift = if place < super::repr::LEAVES_BELOW {
@@ -219,9 +221,9 @@ impl Predefined {
         bits
     }
 
-    /// The leaves in which an instance of a *user* class deriving from this row (and from no further row) can be when
-    /// its own subclasses are counted in: for `Object` those of every open row, because a subclass may also inherit
-    /// from one of them.
+    /// The leaves of instances of a *user* class that derives from this row (and from no further
+    /// row), with those of its own subclasses: for `Object` those of every open row, because a
+    /// subclass may also inherit from one of them.
     pub(crate) const fn user_family_bits(self) -> u64 {
         if let Predefined::Object = self {
             USER_BITS
@@ -230,12 +232,12 @@ impl Predefined {
         }
     }
 
-    /// Whether this row's class is `other`'s or derives from it.
+    /// Returns true if this row's class is that of `other` or derives from it.
     pub fn derives_from(self, other: Predefined) -> bool {
         self == other || other == Predefined::Object || self.parent() == other
     }
 
-    /// The row whose class is spelled so.
+    /// The row whose class has this spelling.
     pub fn from_spelling(spelling: &str) -> Option<Predefined> {
         Predefined::ALL
             .iter()
@@ -265,7 +267,7 @@ const _: () = {
     );
     assert!((OBJECT_BITS | PRIMITIVE_BITS).count_ones() == LEAVES);
     assert!((OBJECT_BITS | PRIMITIVE_BITS) & !super::repr::LEAF_MASK == 0);
-    // What lets one compare tell whether there are objects.
+    // This allows one comparison to test for objects.
     assert!(PRIMITIVE_BITS < OBJECT_BITS & OBJECT_BITS.wrapping_neg());
     // `from_u8` undoes `as u8`.
     let mut i = 0;

@@ -1,8 +1,8 @@
-//! The text form of types: what [`parse`](super::parse) reads back.
+//! The text form of types, which [`parse`](super::parse) reads back.
 //!
-//! A predefined type is its name, with `Mortal` or `Immortal` before it and `Opt` before that; any other set of leaves is the
-//! fewest, widest names that make it up, `{A|B}`, a lifetime standing before the objects' part; a specialization
-//! follows in brackets.
+//! A predefined type is its name, preceded by `Mortal` or `Immortal`, preceded by `Opt`. Any other
+//! set of leaves is the fewest, widest names that make it up, `{A|B}`, with a lifetime before the
+//! objects' part. A specialization follows in brackets.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::table::{Leaf, NAMES, OBJECT_BITS, PRIMITIVE_BITS, bit};
 
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Through a string so that a caller's width and alignment are heeded.
+        // By a string, so that a caller's width and alignment apply.
         f.pad(&to_text(*self))
     }
 }
@@ -56,7 +56,7 @@ fn to_text(ty: Type) -> String {
     }
 }
 
-/// A stale handle has no name left, but stays itself.
+/// A stale handle has no name any more, but keeps its identity.
 fn class_text(class: ClassHandle) -> String {
     class.label().map_or_else(
         || format!("<stale {}.{}>", class.slot(), class.generation()),
@@ -126,7 +126,7 @@ fn name_of(leaves: u64) -> Option<&'static str> {
         .map(|(name, _)| *name)
 }
 
-/// Names that make up `leaves`, widest first taken, in alphabetical order.
+/// Names that make up `leaves`, the widest chosen first, in alphabetical order.
 fn cover(mut leaves: u64, within: u64) -> Vec<&'static str> {
     let mut names = Vec::new();
     while leaves != 0 {
@@ -144,8 +144,9 @@ fn cover(mut leaves: u64, within: u64) -> Vec<&'static str> {
     names
 }
 
-/// Every predefined type with its name: each row of the table, plain, `Mortal` and `Immortal`, each also `Opt`. Names that would
-/// mean the same as a shorter one (`MortalCInt32`, `OptNullptr`) are left out.
+/// Every predefined type with its name: each row of the table, plain, `Mortal` and `Immortal`, each
+/// also with `Opt`. Names that would mean the same as a shorter one (`MortalCInt32`, `OptNullptr`)
+/// are left out.
 pub fn predefined_names() -> Vec<(String, Type)> {
     let mut names = Vec::new();
     for (name, mask) in NAMES {

@@ -1,12 +1,12 @@
-//! The types that laws are checked over.
+//! The types over which laws are checked.
 
 use super::hierarchy::Hierarchy;
 use super::repr::Type;
 
 /// The most types a universe has.
 const UNIVERSE: usize = 480;
-/// Types to check laws over: predefined ones, what the hierarchy's classes and objects make, literals, and what operations make of
-/// these; the same for the same hierarchy.
+/// The types over which laws are checked: predefined ones, those of the hierarchy's classes and
+/// objects, literals, and results of operations on these; the same for the same hierarchy.
 pub fn universe(hierarchy: &Hierarchy) -> Vec<Type> {
     let mut types = vec![
         Type::BOTTOM,
@@ -91,7 +91,7 @@ pub fn universe(hierarchy: &Hierarchy) -> Vec<Type> {
             add(ty.opt(), &mut types);
         }
     }
-    // What the operations make of them, evenly taken from all the pairs.
+    // The results of operations on them, evenly chosen from all pairs.
     let base = types.clone();
     let mut step = 1;
     while types.len() < UNIVERSE && step < base.len() {

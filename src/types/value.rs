@@ -15,7 +15,7 @@ pub enum ConstValue {
     Float(f64),
     /// A string.
     Str(String),
-    /// Anything else.
+    /// Any other object.
     Other,
 }
 

@@ -1,4 +1,4 @@
-//! Code that was generated before, with other addresses.
+//! Tests of cached code with other addresses.
 
 use super::*;
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ impl Store for Access {
     }
 }
 
-/// A process: a code generator with a cache before a shelf.
+/// A process: a code generator with a cache in front of a shelf.
 struct Process {
     jit: Jit,
     cache: Arc<Cache>,
@@ -68,10 +68,10 @@ impl Process {
     }
 }
 
-/// An address that no program has within reach of 32 bits.
+/// An address outside 32 bits.
 const FAR: u64 = 0x7fff_1234_5678;
 
-/// `word[0] + 3 * word[1] + (whether both are one)`.
+/// `word[0] + 3 * word[1] + (1 if both are the same word)`.
 fn words(words: [&i64; 2]) -> String {
     let [a, b] = words.map(|word| std::ptr::from_ref(word).expose_provenance());
     format!(
@@ -95,7 +95,7 @@ fn code_is_taken_from_another_process_with_this_ones_addresses() {
     assert_eq!(call!(code, fn() -> i64,), 3100);
     let counts = second.cache.counts();
     assert_eq!((counts.found, counts.shared, counts.missed), (1, 0, 0));
-    // In one process, by the way of memory.
+    // In one process, from memory.
     let code = second.compile(&words([d, a]));
     assert_eq!(call!(code, fn() -> i64,), 1003);
     assert_eq!(second.cache.counts().shared, 1);
@@ -172,7 +172,7 @@ fn whatever_decides_about_code_is_in_its_key() {
     for text in texts {
         assert!(process.compile(text).is_cached(), "{text}");
     }
-    // How it is to be called.
+    // The calling convention is part of the key.
     let func = process.parse("(i64) -> i64 {\nblock0(v0: i64):\n  return v0\n}");
     let input = Input {
         keeps_most: true,
@@ -236,7 +236,7 @@ fn an_exit_tells_this_process_s_unit() {
         process.jit.hook = Some(id);
         let func = process.parse(text);
         let code = process.compile_as(&func, unit);
-        // What is within 32 bits is a number like any other.
+        // An address within 32 bits is a number like any other.
         assert_eq!(code.is_cached(), unit == FAR + 4096);
         assert_eq!(call!(code, fn(u64, u64, i64) -> u64, 0, 0, 3), unit + 23);
     }
@@ -253,7 +253,7 @@ fn what_is_damaged_is_made_again() {
         let (key, bytes) = files.iter().next().unwrap();
         (*key, bytes.clone())
     };
-    // What a store gives back whole is executed; what can't be a body at all is refused.
+    // Complete bytes of a store are executed; invalid ones are refused.
     for len in [0, 1, 15, 16, 40, sound.len() - 1] {
         shelf
             .files
@@ -303,7 +303,7 @@ fn no_bytes_make_decoding_panic() {
     assert_eq!(Body::decode(&body.encode().unwrap()), Some(body));
 }
 
-/// A body with everything that one may have.
+/// A body with every part that a body may have.
 fn sample() -> Body {
     let mut process = Process::new(&Arc::default());
     process

@@ -39,7 +39,7 @@ extern "C" fn count(cell: *mut i64) {
     unsafe { *cell += 1 };
 }
 
-/// A truth value as a C compiler may treat it: it trusts the upper bits.
+/// A truth value as a C compiler may use it: it relies on the upper bits.
 extern "C" fn truth_as_word(value: u32) -> i64 {
     i64::from(value)
 }
@@ -215,7 +215,7 @@ extern "C" fn spoil(n: i64) -> i64 {
 
 #[test]
 fn a_cold_call_in_a_loop_keeps_all_registers() {
-    // Sums floats and ints; where the count is odd, which is said to be seldom, a helper counts.
+    // Sums floats and ints. A helper counts in the odd iterations, in a block marked as cold.
     let text = "(i64) -> f64 {\nblock0(v0: i64):\n  v1 = iconst 0\n  v2 = fconst 0.5\n  v3 = fconst 0.25\n  v19 = fconst 3.0\n\
          \x20 jump block1(v1, v1, v2, v3, v19)\n\
          block1(v4: i64, v5: i64, v6: f64, v7: f64, v8: f64):\n  v9 = icmp slt v4, v0\n  br v9, block2, block5\n\

@@ -1,4 +1,4 @@
-//! Exits: what the hook sees, and how blocks are shared.
+//! Tests of exits: the hook's view, and the sharing of blocks.
 
 use super::*;
 use std::cell::RefCell;
@@ -252,7 +252,8 @@ fn what_many_exits_subtract_their_shared_block_subtracts() {
     let mut jit = jit();
     let word: &'static std::cell::Cell<i64> = Box::leak(Box::new(std::cell::Cell::new(100)));
     let at = word.as_ptr().expose_provenance();
-    // An exit for each of so many values of the second operand, and another that subtracts something of its own.
+    // One exit for each of this number of values of the second operand, and another with its own
+    // subtraction.
     let count = 20;
     let mut text =
         "(ptr, i64, i64) -> ptr {\nblock0(v0: ptr, v1: i64, v2: i64):\n  jump block1\n".to_owned();

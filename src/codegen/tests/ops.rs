@@ -34,7 +34,7 @@ const FLOATS: [f64; 14] = [
     f64::MIN_POSITIVE / 2.0,
 ];
 
-/// `op` on two integers agrees with `expected` wherever that gives an answer.
+/// `op` on two integers agrees with `expected` where that is defined.
 fn check_int_binary(op: Opcode, expected: impl Fn(i64, i64) -> Option<i64>) {
     let mut jit = Jit::new();
     let name = op.info().name;
@@ -157,7 +157,8 @@ fn compare<T: PartialOrd>(cond: IntCond, a: T, b: T) -> bool {
     }
 }
 
-/// The ways a truth value made by `line` (which defines v2 from v0 and v1) may be used, each giving it as 0 or 1.
+/// The possible uses of a truth value computed by `line` (which defines v2 from v0 and v1), each
+/// returning it as 0 or 1.
 fn uses_of_truth(ty: Ty, line: &str) -> Vec<(CompiledCode, bool)> {
     let mut jit = Jit::new();
     let head = format!("({ty}, {ty}) -> i64 {{\nblock0(v0: {ty}, v1: {ty}):\n  {line}\n");
@@ -487,7 +488,7 @@ fn offsets_of_any_size_from_a_register_and_from_a_stack_slot() {
         let cell = 42i64;
         let base = (&raw const cell).wrapping_byte_sub(offset as usize);
         assert_eq!(call!(code, fn(*const i64) -> i64, base), 42, "{offset}");
-        // The slot is left, and reached again through an operand.
+        // An address outside the slot, which an operand brings back into it.
         let code = jit.compile(&format!(
             "(i64, i64) -> i64 {{\n  slot0 8\nblock0(v0: i64, v1: i64):\n  v2 = stack_addr 0\n  store.i64 v2, v0\n  \
              v3 = padd v2, v1\n  v4 = load.i64 v3{offset:+}\n  return v4\n}}"

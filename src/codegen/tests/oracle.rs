@@ -1,7 +1,8 @@
-//! The interpreter and machine code against each other: each op of the table on random operands, then random functions.
+//! Compares the interpreter with machine code: each op of the table on random operands, then random
+//! functions.
 //!
-//! Nothing here says what an op means, so a new row of the table is compared as soon as both sides know it, and a row
-//! that one side lacks fails.
+//! These tests do not define any op, so a new row of the table is compared as soon as both sides
+//! implement it, and a row that one side lacks fails.
 
 use super::*;
 use crate::exits::ExitId;
@@ -12,16 +13,16 @@ use crate::ll::Field;
 use std::cell::RefCell;
 
 thread_local! {
-    /// Where the last exit was taken, and its words.
+    /// The last exit taken, and its words.
     static LEFT: RefCell<(i64, Vec<u64>)> = const { RefCell::new((-1, Vec::new())) };
-    /// Words that an exit of the function under test has.
+    /// The number of words of each exit of the function under test.
     static WORDS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
 extern "C" fn hook(unit: i64, exit: i64, buffer: *const u64) -> u64 {
     assert_eq!(unit, 77);
     let words = WORDS.with_borrow(|words| words[exit as usize]);
-    // SAFETY: the record has so many words.
+    // SAFETY: the record has this number of words.
     let words = unsafe { std::slice::from_raw_parts(buffer, words) }.to_vec();
     LEFT.set((exit, words));
     0x1234
@@ -52,7 +53,7 @@ fn jit() -> Jit {
     jit
 }
 
-/// Run a function in both ways and compare what it gives, and what it does to `memory`.
+/// Runs a function in both ways, and compares the results and the effects on `memory`.
 fn compare(jit: &mut Jit, func: &Func, args: &[u64], memory: &mut [u64]) {
     lir::verify(func, lir::Mode::Unit, &jit.helpers)
         .unwrap_or_else(|e| panic!("{e}\n{}", lir::print(func, &jit.helpers)));
@@ -64,7 +65,7 @@ fn compare(jit: &mut Jit, func: &Func, args: &[u64], memory: &mut [u64]) {
     exits.for_each(|(exit, count)| words[exit] = count);
     WORDS.set(words);
     let before = memory.to_vec();
-    // SAFETY: the functions below touch their slots and `memory` alone, and call the helpers above.
+    // SAFETY: the functions below access only their slots and `memory`, and call the helpers above.
     let mut machine = unsafe { Native::new() };
     let outcome = execute(func, &jit.helpers, args, &mut machine)
         .unwrap_or_else(|e| panic!("{e}\n{}", lir::print(func, &jit.helpers)));
@@ -107,8 +108,8 @@ fn compare(jit: &mut Jit, func: &Func, args: &[u64], memory: &mut [u64]) {
     assert_eq!(interpreted, memory, "{}", text());
 }
 
-/// Whether two words of a type are one value. Which nan an operation gives is left open; C leaves the upper bits of a
-/// truth value open.
+/// Returns true if two words of a type are the same value. An operation may give any nan, and in C
+/// the upper bits of a truth value are undefined.
 fn same(ty: Ty, a: u64, b: u64) -> bool {
     match ty {
         Ty::F64 => a == b || f64::from_bits(a).is_nan() && f64::from_bits(b).is_nan(),
@@ -125,7 +126,7 @@ fn word(dice: &mut Dice, ty: Ty) -> u64 {
     }
 }
 
-/// Every immediate of an op that a test can have, or some where there are too many.
+/// All immediates of an op, or a sample if there are too many.
 fn immediates(op: Opcode, dice: &mut Dice) -> Vec<Imm> {
     match op.info().imm {
         ImmKind::None => vec![Imm::None],
@@ -142,7 +143,7 @@ fn immediates(op: Opcode, dice: &mut Dice) -> Vec<Imm> {
             .iter()
             .flat_map(|&width| [0, 8, -8].map(|offset| Imm::Mem { width, offset }))
             .collect(),
-        // Their tests come below: the operands follow from a signature.
+        // Tested below: their operands follow from a signature.
         ImmKind::Helper | ImmKind::Sig | ImmKind::Routine => Vec::new(),
     }
 }
@@ -171,7 +172,7 @@ fn types(op: Opcode, imm: Imm) -> Vec<(Vec<Ty>, Vec<Ty>)> {
     }
 }
 
-/// Whether the row's condition on operands holds.
+/// Returns true if the row's condition on operands holds.
 fn is_defined(op: Opcode, args: &[u64]) -> bool {
     match op.info().condition {
         Condition::Division => args[0]
@@ -179,7 +180,7 @@ fn is_defined(op: Opcode, args: &[u64]) -> bool {
             .checked_div(args[1].cast_signed())
             .is_some(),
         Condition::Shift => args[1] < 64,
-        // Of those with addresses the tests see to it.
+        // The tests ensure those with addresses.
         Condition::Total | Condition::Address | Condition::Callee => true,
     }
 }
@@ -200,7 +201,7 @@ fn every_op_of_the_table_means_the_same_in_the_interpreter_and_as_machine_code()
                 let values = b.push(op, &args, imm, &results);
                 b.ret(&values);
                 if matches!(op, Opcode::Sp | Opcode::StackAddr) {
-                    // Where the stack is differs; both are looked at elsewhere.
+                    // The stack is in different places; both ops are tested elsewhere.
                     runs += 1;
                     continue;
                 }
@@ -289,8 +290,8 @@ fn calls_by_helper_and_by_address_give_the_same_in_both() {
     }
 }
 
-/// Makes functions that run to an end and are defined: divisors and counts are constants, addresses are of slots that were
-/// written before, jumps go forward.
+/// Creates functions that terminate and are defined: divisors and counts are constants, addresses
+/// are those of slots that were written before, jumps go forward.
 struct Runnable<'a, 'b> {
     dice: &'a mut Dice,
     b: &'a mut Builder<'b>,
@@ -473,7 +474,7 @@ fn random(seed: u64, helpers: &PrimaryMap<HelperId, Helper>) -> (Func, Vec<u64>)
                 maker.b.terminate(Term::Exit { exit, args });
             }
         }
-        // What the entry defines dominates everything; what other blocks define stays theirs.
+        // Values of the entry dominate all blocks; values of other blocks are used only there.
         if place > 0 {
             maker.scope.truncate(outer);
         }

@@ -76,11 +76,12 @@ fn threads_compile_into_one_memory() {
     assert_eq!(memory.used(), 0);
 }
 
-/// Run `child` in a forked process; whether it gave true. It must not print: another thread may hold that lock.
+/// Runs `child` in a forked process, and returns its result. It must not print: another thread may
+/// have taken that lock.
 #[cfg(unix)]
 fn in_child(child: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child uses the allocator, which survives `fork`, and locks that only this thread has; it ends by
-    // `_exit`. The alarm ends it if that is wrong.
+    // SAFETY: the child uses the allocator, which survives `fork`, and locks that only this thread
+    // uses; it ends by `_exit`. The alarm ends it if that is wrong.
     unsafe {
         match libc::fork() {
             -1 => panic!("fork failed"),
@@ -131,8 +132,8 @@ fn what_a_child_frees_and_writes_stays_in_the_child() {
     let kept = std::mem::ManuallyDrop::new(jit.compile(FIVE));
     let entry = kept.entry();
     let ok = in_child(|| {
-        // Without a new arena the child opens the very page that the parent goes on to execute.
-        // SAFETY: the parent's copy of the handle is another one, in another process.
+        // Without a new arena the child would reopen a page that the parent still executes. SAFETY:
+        // the parent's copy of the handle is another one, in another process.
         drop(unsafe { std::ptr::read(&raw const *kept) });
         let mine = jit.compile(SIX);
         mine.entry() == entry && call!(mine, fn() -> i64,) == 6

@@ -1,9 +1,10 @@
-//! What is expensive in the original costs little here, or is given up. Costs are counted, not timed.
+//! Tests that questions which are expensive in the original cost little here, or are given up.
+//! Costs are counted, not timed.
 
 use super::{bind, chain};
 use crate::typegraph::{Answer, Binding, Budget, Exhausted, Node, Program};
 
-/// Each binding is made from the one before.
+/// Each binding has the previous one as its source.
 fn dependent_chain(count: usize) -> (Program<u32>, Vec<Node>, Binding) {
     let mut program = Program::new(0);
     let nodes = chain(&mut program, count);
@@ -49,7 +50,7 @@ fn a_chain_of_20_000_bindings_with_a_broken_end_is_refuted() {
     assert!(!refutation.expect("it is infeasible").is_complete);
 }
 
-/// Goals that each have two ways to be made in one node, `.0`, and what the ways are made of.
+/// Goals that each have two alternatives in one node, `.0`, and the sources of the alternatives.
 fn alternatives(program: &mut Program<u32>, node: Node, from: Node, count: usize) -> Vec<Binding> {
     let goal = |_| {
         let variable = program.variable("");
@@ -61,13 +62,13 @@ fn alternatives(program: &mut Program<u32>, node: Node, from: Node, count: usize
     (0..count).map(goal).collect()
 }
 
-/// J05: 2^20 results are enumerated by the original before the first is looked at.
+/// J05: the original enumerates 2^20 results before it visits the first.
 #[test]
 fn contradictory_combinations_are_never_enumerated() {
     let mut program = Program::new(0);
     let nodes = chain(&mut program, 2);
     let mut goals = alternatives(&mut program, nodes[1], nodes[0], 20);
-    // The contradiction comes last, and lies in the sources.
+    // The contradiction comes last, and is in the sources.
     let z = program.variable("");
     for data in [1, 2] {
         let z = program.bind_at(z, data, nodes[0], &[]);
@@ -80,7 +81,8 @@ fn contradictory_combinations_are_never_enumerated() {
     assert!(steps(&program) < 20_000, "{}", steps(&program));
 }
 
-/// Goals with two ways each, and three of which any two can be met, but not all: each excludes one of three arms.
+/// Goals with two alternatives each, and three of which any two can hold together, but not all:
+/// each excludes one of three arms.
 fn contradiction_of_three(program: &mut Program<u32>, count: usize) -> (Vec<Binding>, Node) {
     let top = program.node("");
     let arms = [(); 3].map(|()| program.node_after(top, ""));
@@ -100,7 +102,8 @@ fn contradiction_of_three(program: &mut Program<u32>, count: usize) -> (Vec<Bind
     (goals, end)
 }
 
-/// Goals with two ways each, and two that no path meets both, which shows only far from them.
+/// Goals with two alternatives each, and two that no path satisfies both, which shows only far from
+/// them.
 fn contradiction_behind_results(program: &mut Program<u32>, count: usize) -> (Vec<Binding>, Node) {
     let (top, diamonds) = diamonds(program, 1);
     let [left, right, join] = diamonds[0];
@@ -117,7 +120,7 @@ fn two_goals_that_never_meet_are_found_behind_2_to_the_20_results() {
     let (goals, end) = contradiction_behind_results(&mut program, 20);
     assert_eq!(program.ask(end, &goals), Answer::Infeasible);
     assert!(steps(&program) <= program.budget().steps / 4);
-    // And the next time it is known.
+    // The second time the answer is cached.
     assert_eq!(program.ask(end, &goals), Answer::Infeasible);
     assert!(steps(&program) < 1000, "{}", steps(&program));
 }
@@ -129,13 +132,15 @@ fn three_goals_that_never_meet_are_given_up_within_the_budget() {
     let exhausted = Answer::Unknown(Exhausted::States);
     assert_eq!(program.ask(end, &goals), exhausted);
     assert!(steps(&program) <= program.budget().steps);
-    // Asked without what has alternatives it is refuted at once, and then it is known.
+    // Without the goals that have alternatives, the question is refuted at once, and then it is
+    // cached.
     assert_eq!(program.ask(end, &goals[20..]), Answer::Infeasible);
     assert!(steps(&program) < 1000, "{}", steps(&program));
     assert_eq!(program.ask(end, &goals), Answer::Infeasible);
 }
 
-/// Diamonds one after the other. Gives the node before the first and the arms of each with the node after.
+/// Diamonds in sequence. Returns the node before the first, and the arms of each with the node
+/// after.
 fn diamonds(program: &mut Program<u32>, count: usize) -> (Node, Vec<[Node; 3]>) {
     let top = program.node("");
     let mut last = top;
@@ -168,7 +173,8 @@ fn goals_over_many_diamonds_are_found_feasible_in_polynomial_cost() {
         .collect();
     assert_eq!(program.ask(last, &goals), Answer::Feasible);
     assert!(steps(&program) < 10_000, "{}", steps(&program));
-    // With one more that no path makes, the original visits 2^14 states. Alone it is impossible.
+    // With one more goal that no path satisfies, the original visits 2^14 states. Alone it is
+    // impossible.
     let nowhere = program.node("");
     let more = bind(&mut program, 1, nowhere, &[]);
     let goals = [&goals[..], &[more]].concat();
@@ -176,13 +182,15 @@ fn goals_over_many_diamonds_are_found_feasible_in_polynomial_cost() {
     assert!(steps(&program) < 10_000, "{}", steps(&program));
 }
 
-/// The page's unsatisfiable case: goals that are possible one by one and contradict each other over all diamonds.
+/// The page's unsatisfiable case: goals that are possible one by one and contradict each other over
+/// all diamonds.
 #[test]
 fn goals_over_many_diamonds_that_contradict_each_other_stay_within_the_budget() {
     let mut program = Program::new(0);
     let (top, diamonds) = diamonds(&mut program, 14);
     let last = diamonds[13][2];
-    // Whichever arm is taken, one of two values of `flag` was there in the beginning; the first and the last differ.
+    // On either arm, one of two values of `flag` was there at the beginning; the first and the last
+    // differ.
     let flag = program.variable("flag");
     let flags = [1, 2].map(|data| program.bind_at(flag, data, top, &[]));
     let mut goals = Vec::new();
@@ -222,7 +230,7 @@ fn diamonds_with_conditions_that_do_not_matter_are_stepped_over() {
     assert_eq!(program.ask(last, &[refuted]), Answer::Infeasible);
     let metrics = program.solver_metrics().expect("something was asked");
     assert_eq!(metrics.queries[0].nodes_visited, 2);
-    // A walk over the graph, and one over the ways around it.
+    // One walk over the graph, and one over the detours.
     assert!(metrics.queries[0].walked <= 2 * 3001 + 2, "{metrics:?}");
 }
 
@@ -243,7 +251,8 @@ fn a_binding_asked_from_each_of_3001_nodes_costs_a_walk_each() {
 
 #[test]
 fn a_cyclic_web_of_sources_is_decided_in_polynomial_cost() {
-    // Every value of every node is made from every value of the node before, round and round, and none of nothing.
+    // Every value of every node depends on every value of the node before, in a cycle, and none has
+    // an empty source set.
     let mut program = Program::new(0);
     let nodes = chain(&mut program, 12);
     program.connect(nodes[11], nodes[0]);
@@ -316,7 +325,7 @@ fn every_part_of_the_budget_is_kept() {
         assert_eq!(solver.ask(end, &goals), Answer::Unknown(exhausted));
         solver.set_budget(unlimited);
         let expected = match exhausted {
-            // It was not made for a graph of that size.
+            // The solver was not built for a graph of that size.
             Exhausted::Nodes => Answer::Unknown(exhausted),
             _ => Answer::Feasible,
         };

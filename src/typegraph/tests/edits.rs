@@ -1,4 +1,5 @@
-//! Edits, what they invalidate, who owns what, and asking from several threads.
+//! Tests of edits, of the results that they invalidate, of ownership, and of questions from several
+//! threads.
 
 use super::{bind, chain};
 use crate::typegraph::{Answer, Binding, Limits, Node, Program};
@@ -62,14 +63,14 @@ fn the_64th_binding_is_the_default() {
     assert_eq!(p.bind(x, 77), bindings[63]);
     assert_eq!(*p.data(bindings[63]), 1000);
     assert_eq!(p.bindings_of(x).len(), 64);
-    // Pasting more into it does not get past the limit either.
+    // Pasting more into it does not exceed the limit either.
     let node = p.node("");
     let y = p.variable_with("y", 100..120, node, &[]);
     p.paste_variable(x, y, None, &[]);
     assert_eq!(p.bindings_of(x).len(), 64);
 }
 
-/// T59, and more: what keeps the solver, and what drops it.
+/// T59, and more: the edits that keep the solver, and those that drop it.
 #[test]
 fn every_edit_that_can_change_an_answer_drops_the_solver() {
     let mut p = Program::new(0);
@@ -119,7 +120,7 @@ fn every_edit_that_can_change_an_answer_drops_the_solver() {
     assert!(p.metrics().solvers.len() >= edits.len());
 }
 
-/// Reachability is kept up to date, too.
+/// Reachability is updated, too.
 #[test]
 fn edits_between_questions_take_effect() {
     let mut p = Program::new(0);
@@ -196,7 +197,7 @@ fn a_frozen_graph_is_asked_from_several_threads() {
             });
         }
     });
-    // And what was frozen can be changed again.
+    // A frozen graph can be thawed and changed.
     let mut p = frozen.thaw();
     assert_eq!(p.ask(nodes[20], &[flags[1]]), Answer::Infeasible);
     p.set_condition(nodes[20], None);

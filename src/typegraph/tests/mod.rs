@@ -1,4 +1,5 @@
-//! Tests of the room as a whole. The answers themselves are tested by the scripts in `jit-tests/files/typegraph`.
+//! Tests of the module as a whole. The answers themselves are tested by the scripts in
+//! `jit-tests/files/typegraph`.
 
 mod cost;
 mod edits;
@@ -9,7 +10,7 @@ mod walks;
 
 use super::{Binding, Node, Program};
 
-/// Nodes in a row.
+/// Nodes in sequence.
 fn chain(program: &mut Program<u32>, count: usize) -> Vec<Node> {
     let nodes: Vec<Node> = (0..count).map(|_| program.node("")).collect();
     for pair in nodes.windows(2) {

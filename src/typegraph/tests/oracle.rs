@@ -1,4 +1,4 @@
-//! The enumeration of executions and the checker of witnesses are themselves tested.
+//! Tests of the enumeration of executions and of the checker of witnesses.
 
 use super::{bind, chain};
 use crate::typegraph::brute::visit;

@@ -1,4 +1,4 @@
-//! Random small graphs against the enumeration of all executions.
+//! Compares random small graphs with the enumeration of all executions.
 
 use crate::typegraph::exercise::{Tally, exercise, exercise_input};
 use crate::typegraph::{Fault, ScriptOptions, run as run_script};
@@ -30,7 +30,7 @@ fn run(seeds: std::ops::Range<u64>) -> Tally {
 #[test]
 fn answers_agree_with_all_executions() {
     let tally = run(0..3_000);
-    // Otherwise little was tested.
+    // Assert that the test had enough cases.
     assert!(tally.infeasible > 5_000, "{tally:?}");
     assert!(tally.feasible > 5_000, "{tally:?}");
     assert!(tally.second_pass > 100, "{tally:?}");
@@ -52,7 +52,7 @@ fn planted_faults_are_found() {
     }
 }
 
-/// What the fuzzer kept, run again; and the faults it must be able to find.
+/// Runs the fuzzer's corpus again, and the faults that it must find.
 #[test]
 fn the_fuzzers_corpus_passes_and_finds_planted_faults() {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/typegraph");
@@ -72,7 +72,7 @@ fn the_fuzzers_corpus_passes_and_finds_planted_faults() {
     assert!(ran >= 30 && found.iter().all(|&n| n > 0), "{ran} {found:?}");
 }
 
-/// Hash tables have other seeds each time, and must not show.
+/// Hash tables have different seeds each time, which must not affect results.
 #[test]
 fn the_same_graph_gives_the_same_answers_reasons_and_costs() {
     let chapter = include_str!("../../../docs/typegraph.md");

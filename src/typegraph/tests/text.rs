@@ -1,4 +1,4 @@
-//! The text form reads back, and what is drawn and documented is so.
+//! Tests that the text form reads back, and that drawings and documentation are right.
 
 use crate::typegraph::{ScriptOptions, check, dot, print, run};
 
@@ -68,7 +68,7 @@ fn a_wrong_expectation_is_found_and_put_right() {
     }
     let unasked = right.replace("x = 1 @ n\n", "x = 1 @ n\n#= what?\n");
     assert_eq!(check(&unasked).2.len(), 1);
-    // A script that can't be done is no reason to lose its answers.
+    // A script that can't be run must not lose its answers.
     let broken = right.replace("x = 1 @ n", "x = 1 @ m");
     let (new, _, faults) = check(&broken);
     assert_eq!((new, faults.len()), (broken, 1));
@@ -98,7 +98,7 @@ fn strange_text_gives_errors_with_places() {
     }
 }
 
-/// Every `tg` block of the chapter, in order and together, is a script whose answers are so.
+/// Every `tg` block of the chapter, alone and all in sequence, is a script with right answers.
 #[test]
 fn every_example_of_the_chapter_is_so() {
     let blocks = CHAPTER.split("```tg\n").skip(1);
@@ -115,7 +115,7 @@ fn every_example_of_the_chapter_is_so() {
     assert!(answers >= 13, "only {answers} answers");
 }
 
-/// Every keyword of the grammar is known, and every keyword that is known is in the grammar.
+/// Every keyword of the grammar is known, and every known keyword is in the grammar.
 #[test]
 fn the_grammar_of_the_chapter_has_every_statement() {
     let (_, grammar) = CHAPTER.split_once("```ebnf\n").expect("the grammar");

@@ -1,4 +1,4 @@
-//! Nodes on every way, against their definition: without one of them there is no way.
+//! Compares nodes on every path with their definition: without one of them there is no path.
 
 use crate::typegraph::reach::Reachability;
 use crate::typegraph::search::View;
@@ -42,7 +42,7 @@ fn mandatory_nodes_are_those_without_which_there_is_no_way() {
         for _ in 0..below(count + 2) {
             graph.add_edge(nodes[below(count)], nodes[below(count)]);
         }
-        // Every node has a condition, so all mandatory nodes are told.
+        // Every node has a condition, so all mandatory nodes are reported.
         let variable = graph.add_variable(String::new());
         let binding = graph.add_binding(variable);
         nodes

@@ -2,7 +2,7 @@
 
 use super::lex::{ScriptError, ScriptFault, Token, lex};
 
-/// Where in a line the reader is.
+/// The reader's place in a line.
 pub(super) struct Cursor {
     line: usize,
     tokens: Vec<(Token, usize)>,
@@ -10,7 +10,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// The beginning of a line.
+    /// A cursor at the start of a line.
     pub(super) fn of(text: &str, line: usize) -> Result<Cursor, ScriptError> {
         let tokens = lex(text, line)?;
         Ok(Cursor {
@@ -45,7 +45,7 @@ impl Cursor {
         fault.at(self.line, column)
     }
 
-    /// That something else should be at the next token.
+    /// An error: another token is expected next.
     pub(super) fn expected<T>(&self, wanted: &'static str) -> Result<T, ScriptError> {
         let found = self.peek().to_string();
         let fault = ScriptFault::Expected { wanted, found };

@@ -4,7 +4,7 @@ use super::super::program::Program;
 use super::label::Labels;
 use std::fmt::{Display, Write};
 
-/// The nodes with their conditions (dashed boxes) and what is bound in them from what, and the edges.
+/// The nodes with their conditions (dashed boxes), their bindings with sources, and the edges.
 pub fn dot<D: PartialEq + Display>(program: &Program<D>) -> String {
     let labels = Labels::of(program);
     let mut text = String::from(

@@ -7,7 +7,7 @@ use super::super::why::{Refutation, Refuted, Witness};
 use super::label::Labels;
 use std::fmt::Display;
 
-/// What a reason is told about.
+/// The data for explaining a reason.
 pub(super) struct Speaker<'a, D> {
     program: &'a Program<D>,
     labels: Labels,

@@ -1,4 +1,4 @@
-//! Names of nodes and variables in text: those they were given, made unique.
+//! Names of nodes and variables in text: their given names, made unique.
 
 use super::super::graph::{Binding, Graph, Node, Variable};
 use super::super::program::Program;
@@ -7,8 +7,8 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use std::collections::HashSet;
 use std::fmt::Display;
 
-/// Names for all nodes and variables of a graph, as they are written in a script. No two nodes have the same, nor
-/// two variables.
+/// Names for all nodes and variables of a graph, as they are written in a script. Names of nodes
+/// are unique, and so are those of variables.
 #[derive(Clone, Debug)]
 pub struct Labels {
     nodes: SecondaryMap<Node, String>,
@@ -16,8 +16,8 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Names things as they were named. What has no name is called by its number; what has another's name gets its number
-    /// behind it.
+    /// The labels of a graph. A nameless node or variable is called by its number; one with the
+    /// name of another gets its number as a suffix.
     pub fn of(graph: &Graph) -> Labels {
         let nodes = graph.nodes().map(|n| (n, graph.node_name(n).to_owned()));
         let variables = graph.variables();

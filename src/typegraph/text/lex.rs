@@ -1,8 +1,8 @@
-//! The tokens of a line, and what can be wrong with it.
+//! The tokens of a line, and its syntax errors.
 
 use std::fmt;
 
-/// Why a script can't be read or done, and where.
+/// An error in a script, with its place.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}, column {column}: {fault}")]
 pub struct ScriptError {
@@ -10,25 +10,25 @@ pub struct ScriptError {
     pub line: usize,
     /// The column, in characters, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The fault.
     pub fault: ScriptFault,
 }
 
-/// What can be wrong with a script.
+/// A fault in a script.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScriptFault {
-    /// Something else should be here.
+    /// Another token is expected.
     #[error("expected {wanted}, found {found}")]
     Expected {
-        /// What should be here.
+        /// The expected token.
         wanted: &'static str,
-        /// What is here.
+        /// The actual token.
         found: String,
     },
     /// A quoted text does not end on its line.
     #[error("the text has no end")]
     EndlessText,
-    /// A quoted text has an escape that is none.
+    /// A quoted text has an unknown escape.
     #[error("`\\{0}` is no escape")]
     Escape(char),
     /// No `node` line has this name.
@@ -37,7 +37,7 @@ pub enum ScriptFault {
     /// No line so far has bound the variable.
     #[error("there is no variable `{0}`")]
     UnknownVariable(String),
-    /// No line so far has made the binding.
+    /// No line so far has created the binding.
     #[error("there is no binding `{0}`")]
     UnknownBinding(String),
     /// A number is too large, or not one.
@@ -80,12 +80,12 @@ impl fmt::Display for Token {
     }
 }
 
-/// Whether a character can be part of an unquoted word.
+/// Returns true if a character can be part of an unquoted word.
 fn is_plain(c: char) -> bool {
     !c.is_whitespace() && !c.is_control() && !",=@{}|:?#\"\\".contains(c)
 }
 
-/// A word as it must be written.
+/// A word as a script writes it.
 pub(super) fn quote(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) && !word.contains("->") {
         return word.to_owned();
@@ -147,7 +147,7 @@ pub(super) fn lex(text: &str, line: usize) -> Result<Vec<(Token, usize)>, Script
     }
 }
 
-/// The text in quotes at the beginning, and its length with them; or where in it something is wrong.
+/// The quoted text at the beginning, and its length with the quotes; or the place of a fault in it.
 fn quoted(chars: &[char]) -> Result<(String, usize), (usize, ScriptFault)> {
     let mut word = String::new();
     let mut at = 1;

@@ -1,7 +1,9 @@
-//! The text form (`.tg`): graphs, edits and questions, line by line. `docs/typegraph.md` has the grammar.
+//! The text form (`.tg`): graphs, edits and questions, line by line. `docs/typegraph.md` has the
+//! grammar.
 //!
-//! `lex` makes tokens of a line, `cursor` reads them, `script` does what the lines say and answers the questions among them, `label` names
-//! things, `print` writes a program as a script that builds it, `explain` puts reasons into words, `dot` draws.
+//! `lex` splits a line into tokens, `cursor` reads them, `script` runs the lines and answers the
+//! questions among them, `label` gives names, `print` writes a program as a script that builds it,
+//! `explain` puts reasons into words, `dot` draws.
 
 mod cursor;
 mod dot;

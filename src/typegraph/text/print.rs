@@ -7,7 +7,8 @@ use super::lex::quote;
 use cranelift_entity::EntityRef;
 use std::fmt::{Display, Write};
 
-/// The program as a script. Predecessors may come back in another order; nothing that is decided depends on it.
+/// The program as a script. Predecessors may be read back in another order; no result depends on
+/// it.
 pub fn print<D: PartialEq + Display>(program: &Program<D>) -> String {
     let labels = Labels::of(program);
     let mut text = String::new();
@@ -43,7 +44,8 @@ pub fn print<D: PartialEq + Display>(program: &Program<D>) -> String {
     text
 }
 
-/// A line for each node with its edges. A name that is new in it gets the next number, so nodes in between come first.
+/// A line for each node with its edges. A name that first occurs there gets the next number, so
+/// nodes in between come first.
 fn nodes<D: PartialEq + Display>(program: &Program<D>, labels: &Labels, text: &mut String) {
     let mut named = 0;
     for node in program.nodes() {
@@ -54,7 +56,7 @@ fn nodes<D: PartialEq + Display>(program: &Program<D>, labels: &Labels, text: &m
             .copied()
             .chain(own)
             .collect();
-        // In the order in which the line would name them.
+        // In the order in which the line would introduce them.
         let mut next = named;
         let is_in_order = std::iter::once(&node).chain(&after).all(|n| {
             let is_next = n.index() <= next;
@@ -79,7 +81,8 @@ fn nodes<D: PartialEq + Display>(program: &Program<D>, labels: &Labels, text: &m
     }
 }
 
-/// Each binding with its first origin where its sources are written already; the other origins after all bindings.
+/// Each binding with its first origin whose sources are already written; the other origins after
+/// all bindings.
 fn bindings<D: PartialEq + Display>(program: &Program<D>, labels: &Labels, text: &mut String) {
     let mut origins = String::new();
     let mut variables = program.variables().peekable();

@@ -1,4 +1,4 @@
-//! Scripts: each line changes a program or asks it something.
+//! Scripts: each line changes a program or makes a query.
 
 use super::super::answer::{Answer, Budget};
 use super::super::graph::{Binding, Graph, Node, Variable};
@@ -14,7 +14,7 @@ use super::lex::{ScriptError, ScriptFault, Token};
 use super::print::{print, print_variable};
 use std::collections::HashMap;
 
-/// How a script is done.
+/// Options for running a script.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ScriptOptions {
     /// Give a reason with each answer.
@@ -32,18 +32,18 @@ pub struct Reply {
     pub answer: Vec<String>,
 }
 
-/// What a script has made.
+/// The result of a script.
 pub struct Outcome {
-    /// The program as it is in the end; the last one if there are several.
+    /// The program at the end; the last one if there are several.
     pub program: Program<String>,
     /// The answers, in order.
     pub replies: Vec<Reply>,
 }
 
-/// Does what a script says.
+/// Runs a script.
 ///
 /// # Errors
-/// Where a line can't be read or done. Nothing is given of what was done before.
+/// A line that can't be read or run. The results of earlier lines are lost.
 pub fn run(text: &str, options: ScriptOptions) -> Result<Outcome, ScriptError> {
     let mut script = Script::new(options.why);
     let mut replies = Vec::new();
@@ -62,9 +62,10 @@ pub fn run(text: &str, options: ScriptOptions) -> Result<Outcome, ScriptError> {
     Ok(Outcome { program, replies })
 }
 
-/// Does what a script says and compares the answers with those that are in it: below each question, in lines that begin
-/// with `#=`. A script that has an answer only below a line `#! error` is to fail with that error. Gives the script with the
-/// right answers, how many there are, and the questions whose answers are not as expected.
+/// Runs a script and compares the answers with the expected ones in it: below each question, in
+/// lines that begin with `#=`. A script whose only answer is below a line `#! error` must fail with
+/// that error. Returns the script with the right answers, their number, and the questions whose
+/// answers differ from the expected ones.
 pub fn check(text: &str) -> (String, usize, Vec<(String, String, String)>) {
     let outcome = run(text, ScriptOptions::default());
     let lines: Vec<&str> = text.lines().collect();
@@ -121,7 +122,7 @@ fn without_comment(line: &str) -> String {
     line[..end.unwrap_or(line.len())].trim().to_owned()
 }
 
-/// A script being done.
+/// A running script.
 struct Script {
     program: Program<String>,
     nodes: HashMap<String, Node>,
@@ -129,7 +130,7 @@ struct Script {
     why: bool,
 }
 
-/// The answer, of a line that asks.
+/// The answer, for a line that makes a query.
 type Said = Result<Option<Vec<String>>, ScriptError>;
 
 impl Script {
@@ -190,9 +191,9 @@ impl Script {
         })
     }
 
-    // What builds.
+    // Lines that build.
 
-    /// `program`, `program "its name"`: begins a new one.
+    /// `program`, `program "its name"`: begins a new program.
     fn program_line(&mut self, c: &mut Cursor) -> Said {
         if *c.peek() != Token::End {
             c.word("a name")?;
@@ -381,7 +382,7 @@ impl Script {
         Ok(None)
     }
 
-    // What asks.
+    // Lines that query.
 
     /// `n5? {x=1, y=2}`
     fn question(&mut self, c: &mut Cursor, why: bool) -> Result<Vec<String>, ScriptError> {
@@ -443,7 +444,7 @@ impl Script {
         self.program.is_reachable(to, from);
         let labels = Labels::of(&self.program);
         let graph: &Graph = &self.program;
-        // Nothing of reachability is asked on a way without goals.
+        // A path without goals does not use reachability.
         let reach = &Reachability::new();
         let way = Walker::default().way(View { graph, reach }, from, to, &blocked);
         let list = |nodes: &[Node]| {
@@ -546,7 +547,7 @@ impl Script {
         })
     }
 
-    /// A variable's bindings, or one binding; and whether it is the whole variable.
+    /// A variable's bindings, or one binding; true for a whole variable.
     fn values(&self, c: &mut Cursor) -> Result<(Vec<Binding>, bool), ScriptError> {
         if *c.ahead(1) == Token::Punct('=') {
             return Ok((vec![self.binding(c)?], false));

@@ -1,12 +1,12 @@
-//! How the name of a class or an object is written between brackets.
+//! The form of a class's or object's name between brackets.
 
-/// How many characters of a literal or a name are printed.
+/// The most printed characters of a literal or a name.
 const SHOWN: usize = 20;
-/// How many of a name that has to be quoted, or is no literal.
+/// The most printed characters of a name that has to be quoted, or is no literal.
 const SHOWN_NAME: usize = 60;
 
-/// How a name is written between brackets: as it is where that can't mislead the parser, else between backticks; cut
-/// where it is long.
+/// The form of a name between brackets: unchanged where the parser can't misread it, otherwise
+/// between backticks; cut if it is long.
 pub(super) fn label_text(name: &str) -> String {
     if let Some(literal) = cut_literal(name) {
         return literal;

@@ -1,15 +1,17 @@
 //! Classes and objects of hosts, as small numbers that can't dangle.
 //!
-//! A [`Type`](super::Type) must be sixteen context-free bytes, so it can't hold a class; it holds a [`ClassHandle`]: a slot in the one
-//! process-wide table and the *generation* of whoever lives there. A host registers a class, and says
-//! [`forget`](ClassHandle::forget) when the class dies. Whoever relies on it meanwhile holds a [`ClassPin`]. Once it is forgotten and unpinned
-//! the slot goes to somebody else under another generation, and the old handle is **stale**: equal to itself,
-//! derived from itself, and from and to nothing else; every question about it has an answer that claims nothing.
+//! A [`Type`](super::Type) must be sixteen context-free bytes, so it can't contain a class. It
+//! contains a [`ClassHandle`]: a slot in the one process-wide table and the *generation* of its
+//! occupant. A host registers a class, and calls [`forget`](ClassHandle::forget) when the class
+//! dies. Code that relies on it meanwhile keeps a [`ClassPin`]. After the class is forgotten and
+//! unpinned, the slot is reused under another generation, and the old handle is **stale**: equal to
+//! itself, derived from itself, and unrelated to everything else; every query about it has an
+//! answer that claims nothing.
 //!
-//! Classes of different hosts are never related. Host addresses ("tokens") are never looked at; a class
-//! re-created at the same address, after the first was forgotten, is another class.
+//! Classes of different hosts are never related. Host addresses ("tokens") are never dereferenced;
+//! a class created at the address of a forgotten one is another class.
 //!
-//! Registering and naming take a lock; what a subtype test asks takes none (see `slots`).
+//! Registering and naming take a lock; subtype tests take none (see `slots`).
 
 mod labels;
 mod registry;
@@ -37,21 +39,22 @@ pub struct ObjectHandle(NonZeroU64);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct HostId(u32);
 
-/// What a host says of a class.
+/// A host's description of a class.
 #[derive(Clone, Debug)]
 pub struct ClassDesc {
-    /// Its name, as a person would write it; also decides which class an intersection keeps (see [`super`]).
+    /// Its name as text; also decides which class an intersection keeps (see [`super`]).
     pub name: String,
     /// Its method resolution order without itself.
     pub bases_mro: Vec<ClassHandle>,
     /// The predefined type this class is, or the most derived one it inherits from.
     pub predefined: Predefined,
-    /// Whether the class *is* `predefined` and does not merely derive from it.
+    /// True if the class *is* `predefined`, and does not merely derive from it.
     pub is_builtin_itself: bool,
-    /// Whether the host forbids to inherit from it.
+    /// True if the host forbids inheriting from it.
     pub is_final: bool,
-    /// Whether it lays its instances out differently from its bases, so that no class can inherit both from it and
-    /// from another that does, unless one of the two derives from the other. `false` claims nothing.
+    /// True if its instances have another layout than those of its bases, so that no class can
+    /// inherit both from it and from another such class, unless one of the two derives from the
+    /// other. `false` claims nothing.
     pub owns_layout: bool,
     /// The host's address of the class, or 0.
     pub token: u64,
@@ -90,14 +93,15 @@ impl ClassDesc {
     }
 }
 
-/// What a host says of an object.
+/// A host's description of an object.
 #[derive(Clone, Debug)]
 pub struct ObjectDesc {
-    /// How to write it: a literal (`5`, `"hello!"`), or a name.
+    /// Its text: a literal (`5`, `"hello!"`), or a name.
     pub name: String,
     /// Its class.
     pub class: ClassHandle,
-    /// Whether it is known to live forever. `false` claims nothing: what is mortal today may be made immortal.
+    /// True if it is known to live forever. `false` claims nothing: an object that is mortal today
+    /// may become immortal.
     pub immortal: bool,
     /// The class this object *is*, if it is one.
     pub denotes: Option<ClassHandle>,
@@ -106,7 +110,7 @@ pub struct ObjectDesc {
 }
 
 impl ObjectDesc {
-    /// An object not known to live forever.
+    /// An object that is not known to live forever.
     pub fn new(name: impl Into<String>, class: ClassHandle) -> Self {
         ObjectDesc {
             name: name.into(),
@@ -118,20 +122,20 @@ impl ObjectDesc {
     }
 }
 
-/// Why a class or an object was not registered.
+/// The reason why a class or an object was not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandleError {
     /// A handle in the description is no longer alive.
     #[error("`{name}` refers to a class that is gone")]
     Stale {
-        /// What was to be registered.
+        /// The name of the described class or object.
         name: String,
     },
-    /// A handle in the description is another host's.
+    /// A handle in the description belongs to another host.
     #[error("`{name}` refers to `{class}`, which belongs to another host")]
     ForeignClass {
-        /// What was to be registered.
+        /// The name of the described class or object.
         name: String,
         /// The other host's class.
         class: String,
@@ -139,27 +143,27 @@ pub enum HandleError {
     /// A class is in the order twice.
     #[error("the resolution order of `{name}` holds `{class}` twice")]
     RepeatedInMro {
-        /// What was to be registered.
+        /// The name of the described class or object.
         name: String,
-        /// The class that is there twice.
+        /// The repeated class.
         class: String,
     },
-    /// A base's own base is missing, or stands before the base.
+    /// A base's own base is missing, or comes before the base.
     #[error(
         "the resolution order of `{name}` does not hold `{base}` after `{class}`, which derives from it"
     )]
     MroNotClosed {
-        /// What was to be registered.
+        /// The name of the described class or object.
         name: String,
         /// A class in the order.
         class: String,
         /// Its missing or misplaced base.
         base: String,
     },
-    /// The declared predefined base is not what the resolution order says.
+    /// The declared predefined base contradicts the resolution order.
     #[error("`{name}` is declared a `{declared:?}` but inherits from `{base}`, a `{found:?}`")]
     InconsistentBase {
-        /// What was to be registered.
+        /// The name of the described class or object.
         name: String,
         /// The predefined base of the description.
         declared: Predefined,
@@ -171,60 +175,63 @@ pub enum HandleError {
     /// The base can't be inherited from.
     #[error("`{name}` can't inherit from `{base}`: it is closed")]
     ClosedBase {
-        /// What was to be registered.
+        /// The name of the described class or object.
         name: String,
         /// The closed base.
         base: String,
     },
-    /// Two bases lay instances out in conflicting ways.
+    /// Two bases have conflicting layouts.
     #[error(
         "the layouts of `{first}` and `{second}` conflict, so `{name}` can't inherit from both"
     )]
     LayoutConflict {
-        /// What was to be registered.
+        /// The name of the described class or object.
         name: String,
         /// One base.
         first: String,
         /// The other base.
         second: String,
     },
-    /// The token is another live class's or object's.
+    /// The token belongs to another live class or object.
     #[error("the token of `{name}` is in use by `{other}`")]
     TokenInUse {
-        /// What was to be registered.
+        /// The name of the described class or object.
         name: String,
-        /// Whose token it is.
+        /// The owner of the token.
         other: String,
     },
-    /// The host has a class for the predefined type, or an object for the class, already.
+    /// The host already has a class for the predefined type, or an object for the class.
     #[error("`{name}` is registered already, as `{other}`")]
     AlreadyRegistered {
-        /// What was to be registered.
+        /// The name of the described class or object.
         name: String,
-        /// What stands in the way.
+        /// The registered class or object.
         other: String,
     },
     /// The host was closed.
     #[error("the host is closed")]
     HostClosed,
-    /// There is no slot left.
+    /// There is no free slot.
     #[error("the table of classes and objects is full")]
     TableFull,
 }
 
 impl HostId {
     /// A new host, with no classes.
-    #[allow(clippy::new_without_default)] // every call makes another host: no value is the default one
+    // each call creates another host, so no value is the default
+    #[allow(clippy::new_without_default)]
     pub fn new() -> HostId {
         HostId(write().open_host())
     }
 
-    /// Registers a class. One whose token is registered already is the same class, if the descriptions agree.
+    /// Registers a class. If its token is already registered, that class is returned, provided that
+    /// the descriptions agree.
     pub fn register_class(self, desc: ClassDesc) -> Result<ClassHandle, HandleError> {
         write().add_class(self.0, desc)
     }
 
-    /// Registers an object. One whose token is registered already is the same object, if the classes agree.
+    /// Registers an object. If its token is already registered, that object is returned, provided
+    /// that the classes agree.
     pub fn register_object(self, desc: ObjectDesc) -> Result<ObjectHandle, HandleError> {
         write().add_object(self.0, desc)
     }
@@ -249,33 +256,33 @@ impl HostId {
         read().none_object(self.0)
     }
 
-    /// Whoever prints under this label.
+    /// The class or object with this label.
     pub(crate) fn named(self, label: &str) -> Option<Named> {
         read().named(self.0, label)
     }
 
-    /// Gives a class or an object that a text describes the label and the address (not 0) that it had there. A label that
-    /// is taken, or is none that its name could have, is not given.
+    /// Gives a class or an object that a text describes the label and the address (not 0) that it
+    /// had there. A label that is taken, or that its name could not have, is not given.
     pub(crate) fn restore(self, whom: Named, label: &str, token: u64) {
         write().restore(self.0, whom, label, token);
     }
 
-    /// Says anew whether an object lives forever.
+    /// Updates the flag that an object lives forever.
     pub(crate) fn set_immortal(self, object: ObjectHandle, immortal: bool) {
         write().set_immortal(self.0, object, immortal);
     }
 
-    /// Forgets all the host's classes and objects; nothing more can be registered with it.
+    /// Forgets all the host's classes and objects; no more can be registered with it.
     pub fn close(self) {
         write().close_host(self.0);
     }
 }
 
-/// Keeps a class's handle from going stale.
+/// Keeps a class's handle from becoming stale.
 #[derive(Debug)]
 pub struct ClassPin(Option<ClassHandle>);
 
-/// Keeps an object's handle from going stale.
+/// Keeps an object's handle from becoming stale.
 #[derive(Debug)]
 pub struct ObjectPin(Option<ObjectHandle>);
 
@@ -311,7 +318,7 @@ macro_rules! handle {
                 (self.0.get() >> 32) as u32
             }
 
-            /// Whether the handle is not stale.
+            /// Returns true if the handle is not stale.
             #[inline]
             pub fn is_alive(self) -> bool {
                 $slots
@@ -319,7 +326,8 @@ macro_rules! handle {
                     .is_some_and(|slot| slot.is_alive(self.generation()))
             }
 
-            /// Whether the handle once was alive and no longer is; not so of a number nobody was given yet.
+            /// Returns true if the handle was alive once and no longer is. False for a number that
+            /// was never given out.
             pub(crate) fn is_stale(self) -> bool {
                 !self.is_alive() && read().$arena.was_given(self.slot(), self.generation())
             }
@@ -340,7 +348,7 @@ macro_rules! handle {
                     .map_or(0, |record| record.token)
             }
 
-            /// Whose it is; none for a stale handle.
+            /// Its host; none for a stale handle.
             pub fn host(self) -> Option<HostId> {
                 read()
                     .$arena
@@ -348,7 +356,8 @@ macro_rules! handle {
                     .map(|record| HostId(record.host))
             }
 
-            /// The name in text form: unique in its host, cut where long, quoted where a name could mislead the parser.
+            /// The name in text form: unique in its host, cut if long, quoted if the parser could
+            /// misread it.
             pub(crate) fn label(self) -> Option<Arc<str>> {
                 read()
                     .$arena
@@ -356,8 +365,8 @@ macro_rules! handle {
                     .map(|record| record.label.clone())
             }
 
-            /// Keeps the handle from going stale while the pin lives. A stale handle gives a pin that holds nothing; ask
-            /// [`try_pin`](Self::try_pin) where that makes a difference.
+            /// Keeps the handle from becoming stale while the pin lives. A stale handle gives an
+            /// empty pin; use [`try_pin`](Self::try_pin) where that makes a difference.
             pub fn pin(self) -> $Pin {
                 self.try_pin().unwrap_or($Pin(None))
             }
@@ -374,7 +383,7 @@ macro_rules! handle {
         }
 
         impl $Pin {
-            /// What is pinned; nothing if the handle was stale.
+            /// The pinned handle; none if the handle was stale.
             pub fn handle(&self) -> Option<$Handle> {
                 self.0
             }
@@ -420,7 +429,7 @@ impl Drop for ObjectPin {
     }
 }
 
-/// Whether a class, as a raw handle, properly derives from another.
+/// Returns true if a class, as a raw handle, properly derives from another.
 #[inline]
 pub(crate) fn raw_is_subclass(class: u64, base: u64) -> bool {
     let Some(slot) = CLASSES.get(class as u32) else {
@@ -450,7 +459,8 @@ impl ClassHandle {
             .map_or_else(|| Arc::from([]), |record| record.mro.clone())
     }
 
-    /// Whether `other` is this class or in its resolution order. A stale class derives from itself only.
+    /// Returns true if `other` is this class or in its resolution order. A stale class derives from
+    /// itself only.
     #[inline]
     pub fn is_subclass_of(self, other: ClassHandle) -> bool {
         self == other || raw_is_subclass(self.to_raw(), other.to_raw())
@@ -463,27 +473,27 @@ impl ClassHandle {
             .map(registry::ClassMeta)
     }
 
-    /// The predefined type the class is or derives from; none for a stale handle.
+    /// The predefined type that the class is or derives from; none for a stale handle.
     pub fn predefined(self) -> Option<Predefined> {
         self.meta().map(|meta| meta.predefined())
     }
 
-    /// Whether the class is the host's own class of its predefined type.
+    /// Returns true if the class is the host's own class of its predefined type.
     pub fn is_builtin_itself(self) -> bool {
         self.meta().is_some_and(|meta| meta.is_builtin_itself())
     }
 
-    /// Whether nothing can inherit from the class.
+    /// Returns true if no class can inherit from it.
     pub fn is_final(self) -> bool {
         self.meta().is_some_and(|meta| meta.is_final())
     }
 
-    /// Whether some class could, as far as is known, inherit from both.
+    /// Returns true if some class could, as far as is known, inherit from both.
     pub(crate) fn could_share_a_subclass(self, other: ClassHandle) -> bool {
         read().could_share_a_subclass(self, other)
     }
 
-    /// The one base which the join climbs to from here; see [`Type::join`](super::Type::join).
+    /// The base to which the join climbs from here; see [`Type::join`](super::Type::join).
     pub(crate) fn join_parent(self) -> Option<ClassHandle> {
         read()
             .classes
@@ -491,7 +501,7 @@ impl ClassHandle {
             .join_parent
     }
 
-    /// How many steps [`join_parent`](Self::join_parent) climbs until the end.
+    /// The number of steps that [`join_parent`](Self::join_parent) climbs to the end.
     pub(crate) fn join_depth(self) -> u32 {
         read()
             .classes
@@ -499,7 +509,7 @@ impl ClassHandle {
             .map_or(0, |record| record.join_depth)
     }
 
-    /// Whether the class owns its layout, as it was registered.
+    /// Returns true if the class was registered as owning its layout.
     pub fn owns_layout(self) -> bool {
         read()
             .classes
@@ -516,8 +526,8 @@ impl ClassHandle {
             .filter(|object| object.is_alive())
     }
 
-    /// The host says the class is gone. The handle goes stale as soon as nothing pins it, at once if nothing does; subclasses and
-    /// instances pin it.
+    /// Notes that the class died. The handle becomes stale as soon as nothing pins it, at once if
+    /// nothing does; subclasses and instances pin it.
     pub fn forget(self) {
         write().forget_class(self);
     }
@@ -530,7 +540,7 @@ impl ObjectHandle {
         ClassHandle::from_raw(OBJECTS.get(self.slot())?.class(self.generation())?)
     }
 
-    /// Whether the object is known to live forever; no for a stale handle.
+    /// Returns true if the object is known to live forever; false for a stale handle.
     #[inline]
     pub fn is_immortal(self) -> bool {
         OBJECTS
@@ -544,7 +554,7 @@ impl ObjectHandle {
         read().objects.get(self.slot(), self.generation())?.denotes
     }
 
-    /// The host says the object is gone; see [`ClassHandle::forget`].
+    /// Notes that the object died; see [`ClassHandle::forget`].
     pub fn forget(self) {
         write().forget_object(self);
     }

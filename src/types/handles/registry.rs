@@ -1,5 +1,6 @@
-//! The table behind the handles: who lives in which slot, under which name, and who pins whom. Everything here happens
-//! under one lock; what must be quick is copied into the lock-free slots when somebody moves in.
+//! The table behind the handles: the occupants of slots, their names, and the pins. Everything here
+//! happens under one lock; the data that must be read fast is copied into the lock-free slots when
+//! a slot is occupied.
 
 mod arena;
 mod check;
@@ -17,17 +18,18 @@ use arena::Arena;
 
 static REGISTRY: LazyLock<RwLock<Registry>> = LazyLock::new(RwLock::default);
 
-/// The registry, to look at. A panic elsewhere can't have left it inconsistent: nothing under the lock calls out.
+/// The registry, for reading. A panic elsewhere can't have left it inconsistent: no code under the
+/// lock calls out.
 pub(super) fn read() -> RwLockReadGuard<'static, Registry> {
     REGISTRY.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The registry, to change.
+/// The registry, for writing.
 pub(super) fn write() -> RwLockWriteGuard<'static, Registry> {
     REGISTRY.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the lock-free slot of a class knows besides its ancestors.
+/// The data of a class's lock-free slot, besides its ancestors.
 #[derive(Clone, Copy)]
 pub(super) struct ClassMeta(pub(super) u32);
 
@@ -62,7 +64,7 @@ impl ClassMeta {
     }
 }
 
-/// What answers to a label.
+/// The class or object with a label.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Named {
     /// A class.
@@ -108,7 +110,7 @@ pub(super) struct Registry {
     hosts: HashSet<u32>,
     last_host: u32,
     labels: HashMap<(u32, Arc<str>), Named>,
-    /// How often a label was wanted since it was first taken.
+    /// The number of times that a label was wanted since it was first taken.
     repeats: HashMap<(u32, Arc<str>), u32>,
     class_tokens: HashMap<(u32, u64), ClassHandle>,
     object_tokens: HashMap<(u32, u64), ObjectHandle>,
@@ -344,7 +346,7 @@ impl Registry {
             .is_some_and(|record| record.meta.predefined() == Predefined::NoneType)
     }
 
-    /// Takes the label for `whom`, with a number behind it if it is taken.
+    /// Takes the label for `whom`, with a number as a suffix if it is taken.
     fn label(&mut self, host: u32, wanted: String, whom: Named) -> Arc<str> {
         let wanted: Arc<str> = Arc::from(wanted);
         let mut label = wanted.clone();

@@ -1,25 +1,26 @@
-//! What of a class or object is read in every subtype test, kept where reading takes no lock.
+//! The data of classes and objects that every subtype test reads, stored so that reading takes no
+//! lock.
 //!
-//! A slot is reused after its class died, so a reader must never see half of one class and half of another: each
-//! slot is a sequence lock over plain atomics. `generation` is 0 while nobody lives in the slot, and a number never
-//! used before in this slot while somebody does; a read counts only if the generation is the handle's own before
-//! *and* after. All writers hold the registry's lock.
+//! A slot is reused after its class died, so a reader must never see half of one class and half of
+//! another: each slot is a sequence lock over plain atomics. `generation` is 0 while the slot is
+//! free, and otherwise a number never used before in this slot; a read counts only if the
+//! generation is the handle's own before *and* after. All writers have the registry's lock.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// Slots are made in blocks of this many, and a block never moves.
+/// Slots are allocated in blocks of this many, and a block never moves.
 const BLOCK: u32 = 512;
-/// How many blocks there can be.
+/// The most blocks.
 const BLOCKS: usize = 8192;
-/// How many slots there can be.
+/// The most slots.
 pub(super) const MAX_SLOTS: u32 = BLOCK * BLOCKS as u32;
 
 /// Room for the ancestors of a class, hashed without collision.
 const ANCESTORS: usize = 16;
 const ANCESTOR_SHIFT: u32 = u32::BITS - ANCESTORS.trailing_zeros();
 
-/// Blocks of slots that come into being on first use.
+/// Blocks of slots, allocated at the first use.
 pub(super) struct Slots<S> {
     blocks: [OnceLock<Box<[S; BLOCK as usize]>>; BLOCKS],
 }
@@ -37,7 +38,7 @@ impl<S: Default> Slots<S> {
         Some(&self.blocks.get((slot / BLOCK) as usize)?.get()?[(slot % BLOCK) as usize])
     }
 
-    /// The slot, making its block if need be; none beyond [`MAX_SLOTS`].
+    /// The slot, whose block is allocated if necessary; none beyond [`MAX_SLOTS`].
     pub(super) fn get_or_make(&self, slot: u32) -> Option<&S> {
         let block = self.blocks.get((slot / BLOCK) as usize)?;
         Some(
@@ -54,21 +55,22 @@ pub(super) static OBJECTS: Slots<ObjectSlot> = Slots::new();
 #[derive(Default)]
 pub(super) struct ClassSlot {
     generation: AtomicU32,
-    /// Spreads the ancestors over `ancestors` without collision; 0 if no such number was found.
+    /// A hash multiplier that spreads the ancestors over `ancestors` without collision; 0 if none
+    /// was found.
     multiplier: AtomicU32,
     meta: AtomicU32,
     ancestors: [AtomicU64; ANCESTORS],
 }
 
-/// What [`ClassSlot::derives_from`] knows.
+/// The answer of [`ClassSlot::derives_from`].
 pub(super) enum Lineage {
     Yes,
     No,
-    /// The ancestors did not fit: ask the registry.
+    /// The ancestors did not fit: use the registry.
     Unknown,
 }
 
-/// Runs `read` on a slot in which `generation` lives before and after.
+/// Runs `read` on a slot that has `generation` before and after.
 macro_rules! consistent {
     ($slot:expr, $generation:expr, $read:expr) => {{
         if $slot.generation.load(Ordering::Acquire) != $generation {
@@ -87,13 +89,14 @@ impl ClassSlot {
         self.generation.load(Ordering::Acquire) == generation
     }
 
-    /// The class's flags (see the registry), if it lives.
+    /// The class's flags (see the registry), if it is alive.
     #[inline]
     pub(super) fn meta(&self, generation: u32) -> Option<u32> {
         consistent!(self, generation, self.meta.load(Ordering::Relaxed))
     }
 
-    /// Whether the class of this generation derives from the class `ancestor` in `ancestor_slot`.
+    /// Returns true if the class of this generation derives from the class `ancestor` in
+    /// `ancestor_slot`.
     #[inline]
     pub(super) fn derives_from(
         &self,
@@ -116,7 +119,7 @@ impl ClassSlot {
         }
     }
 
-    /// Moves a class in. `ancestors` are (slot, raw handle).
+    /// Puts a class in. `ancestors` are (slot, raw handle).
     pub(super) fn occupy(&self, generation: u32, meta: u32, ancestors: &[(u32, u64)]) {
         self.vacate();
         let (multiplier, table) = spread(ancestors).unwrap_or((0, [0; ANCESTORS]));
@@ -128,14 +131,14 @@ impl ClassSlot {
         self.generation.store(generation, Ordering::Release);
     }
 
-    /// Moves the class out: from now on no read of it counts.
+    /// Removes the class: from now on no read of it counts.
     pub(super) fn vacate(&self) {
         self.generation.store(0, Ordering::Relaxed);
         fence(Ordering::Release);
     }
 }
 
-/// A multiplier that sends each ancestor's slot to a cell of its own, and the cells.
+/// A multiplier that maps each ancestor's slot to a cell of its own, and the cells.
 fn spread(ancestors: &[(u32, u64)]) -> Option<(u32, [u64; ANCESTORS])> {
     const TRIES: u32 = 512;
     if ancestors.len() > ANCESTORS {
@@ -174,24 +177,24 @@ impl ObjectSlot {
         self.generation.load(Ordering::Acquire) == generation
     }
 
-    /// The object's class, if it lives.
+    /// The object's class, if it is alive.
     #[inline]
     pub(super) fn class(&self, generation: u32) -> Option<u64> {
         consistent!(self, generation, self.class.load(Ordering::Relaxed))
     }
 
-    /// Whether the object lives forever, if it lives.
+    /// True if the object lives forever; none if it is not alive.
     #[inline]
     pub(super) fn is_immortal(&self, generation: u32) -> Option<bool> {
         consistent!(self, generation, self.immortal.load(Ordering::Relaxed) != 0)
     }
 
-    /// Says anew whether the object lives forever.
+    /// Updates the flag that the object lives forever.
     pub(super) fn set_immortal(&self, immortal: bool) {
         self.immortal.store(u32::from(immortal), Ordering::Relaxed);
     }
 
-    /// Moves an object in.
+    /// Puts an object in.
     pub(super) fn occupy(&self, generation: u32, class: u64, immortal: bool) {
         self.vacate();
         self.class.store(class, Ordering::Relaxed);
@@ -199,7 +202,7 @@ impl ObjectSlot {
         self.generation.store(generation, Ordering::Release);
     }
 
-    /// Moves the object out.
+    /// Removes the object.
     pub(super) fn vacate(&self) {
         self.generation.store(0, Ordering::Relaxed);
         fence(Ordering::Release);

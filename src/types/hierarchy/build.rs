@@ -1,4 +1,5 @@
-//! From the lines of a hierarchy to registered classes and objects: resolution orders, metaclasses, and what is wrong with them.
+//! From the lines of a hierarchy to registered classes and objects: resolution orders, metaclasses,
+//! and faults.
 
 use std::collections::HashMap;
 
@@ -7,10 +8,10 @@ use super::{Hierarchy, HierarchyError, HierarchyFault, fault};
 use crate::types::handles::{ClassDesc, ClassHandle, HandleError, HostId, ObjectDesc};
 use crate::types::table::Predefined;
 
-/// How many levels of classes not yet registered are followed upwards.
+/// The most levels of classes not yet registered.
 pub(super) const MAX_DEPTH: usize = 256;
 
-/// The host being filled.
+/// The host under construction.
 pub(super) struct Builder<'a> {
     hierarchy: Hierarchy,
     by_name: HashMap<&'a str, Known>,
@@ -44,7 +45,7 @@ impl<'a> Builder<'a> {
     fn builtins(&mut self, host: HostId) -> Result<(), HandleError> {
         let mut classes: Vec<(Predefined, ClassHandle)> = Vec::new();
         for row in Predefined::ALL {
-            // The table lists each row after the one it derives from.
+            // The table lists each row after its parent.
             let mut bases: Vec<_> = classes
                 .iter()
                 .filter(|(base, _)| row.derives_from(*base))

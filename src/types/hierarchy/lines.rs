@@ -1,4 +1,4 @@
-//! The lines of a hierarchy's text: what stands in them, not yet what it means.
+//! The syntax of the lines of a hierarchy's text.
 
 use super::{HierarchyError, HierarchyFault, fault};
 
@@ -21,7 +21,7 @@ pub(super) struct ObjectLine<'a> {
     pub(super) immortal: bool,
 }
 
-/// A name, and where it stands.
+/// A name, and its place.
 #[derive(Clone, Copy)]
 pub(super) struct Word<'a> {
     pub(super) text: &'a str,

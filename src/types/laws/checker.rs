@@ -1,5 +1,5 @@
-//! Asks one law after another of the types of a universe, and keeps what came of it. The laws of order and algebra are here;
-//! those against the model are in `covers`, those of the join in `joins`.
+//! Tests one law after another on the types of a universe, and keeps the results. The laws of order
+//! and algebra are here; those against the model are in `covers`, those of the join in `joins`.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use crate::types::model::{Model, Values};
 use crate::types::parse::Names;
 use crate::types::repr::Type;
 
-/// From how many types the triples are taken: their cube is the number of cases.
+/// The number of types from which triples are taken: its cube is the number of cases.
 const TRIPLES: usize = 160;
 
 pub(super) struct Checker<'a> {
     pub(super) types: Vec<Type>,
     pub(super) sets: Vec<Values>,
     pub(super) by_type: HashMap<Type, usize>,
-    /// For each type: those that are strictly tighter.
+    /// For each type, the strictly tighter ones.
     pub(super) tighter: Vec<Vec<usize>>,
     pub(super) model: Model,
     pub(super) names: Names,
@@ -189,7 +189,7 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// Without specializations there is more to rely on; without lifetimes, all of it.
+    /// Without specializations more laws hold; without lifetimes, all of them.
     fn plain_laws(&mut self) {
         let plain: Vec<_> = self
             .types
@@ -299,7 +299,7 @@ pub(super) fn pairs(types: &[Type]) -> impl Iterator<Item = (Type, Type)> {
         .flat_map(|a| types.iter().map(move |b| (*a, *b)))
 }
 
-/// At most `count` of the types, evenly taken.
+/// At most `count` of the types, evenly chosen.
 fn thinned(types: &[Type], count: usize) -> Vec<Type> {
     let count = count.min(types.len());
     (0..count)

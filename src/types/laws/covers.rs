@@ -1,4 +1,5 @@
-//! The operations against the model: that no value is lost, and that no type is tighter than the answer.
+//! Tests the operations against the model: no value is lost, and no type is tighter than the
+//! answer.
 
 use super::checker::{Checker, pairs};
 use super::{Claim, Exception, LawResult};
@@ -9,7 +10,7 @@ use crate::types::repr::{Spec, Type};
 const TIGHT_UNION: &str = "no type is tighter than a | b";
 
 impl Checker<'_> {
-    /// Against the model: soundness, and that nothing is tighter.
+    /// Soundness against the model, and tightness.
     pub(super) fn covers(&mut self) {
         let (types, sets) = (self.types.clone(), self.sets.clone());
         let of = |ty: &Type| &sets[self.by_type[ty]];
@@ -124,8 +125,8 @@ impl Checker<'_> {
     }
 }
 
-/// Whether the specification chose an answer that is not the tightest, and why: `tighter` must be just the type that the choice
-/// passes over.
+/// The reason, if the specification chose an answer that is not the tightest: `tighter` must be
+/// exactly the type that the choice ignores.
 fn exception(union: bool, a: Type, b: Type, tighter: Type) -> Option<Exception> {
     let class = |ty: Type| ty.unique_class().or_else(|| ty.runtime_class());
     let (first, second, kept) = (class(a)?, class(b)?, tighter.unique_class()?);

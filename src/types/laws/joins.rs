@@ -28,7 +28,7 @@ impl Checker<'_> {
         self.join_is_associative();
     }
 
-    /// On all triples: what pairs join to is numbered once, so that a triple is three look-ups.
+    /// On all triples. The joins of pairs are numbered once, so that a triple is three look-ups.
     fn join_is_associative(&mut self) {
         let count = self.types.len();
         let mut numbers: HashMap<Type, usize> = self.by_type.clone();
@@ -41,7 +41,7 @@ impl Checker<'_> {
         };
         let mut table: Vec<usize> = Vec::new();
         let mut row = 0;
-        // Rows for the types, and for whatever two of them join to.
+        // Rows for the types, and for the joins of two of them.
         while row < joined.len() && row < count * count {
             let low = joined[row];
             for high in &self.types {

@@ -1,4 +1,5 @@
-//! The laws, over all types and pairs of two worlds, against the model; and random expressions.
+//! Tests of the laws, over all types and pairs of two hierarchies, against the model; and of random
+//! expressions.
 
 use std::sync::LazyLock;
 
@@ -29,19 +30,20 @@ fn the_laws_hold_in_a_world_of_layouts_and_final_classes() {
     expect_file!["laws_of_layouts.txt"].assert_eq(&report(LAYOUTS).to_string());
 }
 
-/// The world of random expressions, built once.
+/// The hierarchy of random expressions, built once.
 static RANDOM: LazyLock<World> = LazyLock::new(|| World::new(LAYOUTS).expect("well-formed"));
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// However types come about: each operation covers what the model says, order and bounds hold, text reads back.
+    /// For types from random expressions, each operation covers the model's values, order and
+    /// bounds hold, and the text reads back.
     #[test]
     fn random_expressions_keep_to_the_model(program in proptest::collection::vec(any::<u8>(), 5..160)) {
         prop_assert_eq!(RANDOM.run(Operations::real(), &program), Ok(()));
     }
 
-    /// Whatever the text, reading it ends with a type or an error inside it.
+    /// Reading any text ends with a type or an error inside it.
     #[test]
     fn no_text_makes_the_parsers_panic(text in "[A-Za-z\\[\\]{}|&:#`\"'<>=!() .0-9-]{0,40}|\\PC{0,20}") {
         let world = Hierarchy::parse("class A\nobject a: A").expect("well-formed");
@@ -56,7 +58,7 @@ proptest! {
     }
 }
 
-/// What the fuzzer kept, run again; and the fault it must be able to find.
+/// Runs the fuzzer's corpus again, and the fault that it must find.
 #[test]
 fn the_fuzzers_corpus_passes_and_finds_a_planted_fault() {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/types");

@@ -1,4 +1,5 @@
-//! The chapter on types says what is so: each line of a `relations` block holds in the chapter's own hierarchy.
+//! Tests that the chapter on types is right: each line of a `relations` block holds in the
+//! chapter's own hierarchy.
 
 use crate::types::{Hierarchy, evaluate, predefined_names};
 

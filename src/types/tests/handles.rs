@@ -1,4 +1,4 @@
-//! Life and death of handles, and what registration refuses.
+//! Tests of the lifetimes of handles, and of rejected registrations.
 
 use crate::types::{
     ClassDesc, ClassHandle, HandleError, HostId, Names, ObjectDesc, Predefined, Type,
@@ -72,7 +72,7 @@ fn a_stale_class_is_related_to_itself_only() {
             "{ty}"
         );
     }
-    // No operation minds.
+    // All operations accept a stale type.
     let other = Type::from_class(base);
     assert!(open <= open | other && other <= open | other && open <= open.join(other));
     let _ = (
@@ -269,7 +269,7 @@ fn classes_with_more_ancestors_than_a_slot_holds_answer_the_same() {
     host.close();
 }
 
-/// Readers without a lock while slots change hands: an answer is always one of the class that was asked about.
+/// Readers without a lock while slots are reused: an answer is always about the class of the query.
 #[test]
 fn readers_never_see_half_a_class() {
     let host = HostId::new();

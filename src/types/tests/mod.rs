@@ -1,4 +1,4 @@
-//! Tests of the room as a whole; what belongs to one file is tested there.
+//! Tests of the module as a whole; those of one file are in that file.
 
 mod algebra;
 mod docs;
@@ -9,7 +9,8 @@ mod text;
 
 use super::{Hierarchy, Type, evaluate};
 
-/// The classes and objects of the specification's examples, one or two of them immortal, and some it does not have.
+/// The classes and objects of the specification's examples, one or two of them immortal, and some
+/// others.
 pub(super) const WORLD: &str = "
 class MyClass
 class MySubclass(MyClass)
@@ -39,7 +40,7 @@ object none: NoneType immortal
 object some_list: list
 ";
 
-/// What `text` gives in the world of the examples, printed.
+/// The value of `text` with the classes of the examples, printed.
 #[track_caller]
 pub(super) fn eval(text: &str) -> String {
     let world = Hierarchy::parse(WORLD).expect("the world is well-formed");
@@ -48,7 +49,7 @@ pub(super) fn eval(text: &str) -> String {
         .to_string()
 }
 
-/// Whether `text`, a comparison, holds in the world of the examples.
+/// Checks that `text`, a comparison, holds with the classes of the examples.
 #[track_caller]
 pub(super) fn check(text: &str) {
     match (eval(text).as_str(), text.split_once("==")) {
@@ -63,7 +64,7 @@ pub(super) fn check(text: &str) {
     }
 }
 
-/// A type of the world, and the world that keeps its names.
+/// A type of the hierarchy, which also keeps its names.
 #[track_caller]
 pub(super) fn ty(world: &Hierarchy, text: &str) -> Type {
     Type::parse(text, &world.names()).unwrap_or_else(|error| panic!("{text}: {error}"))

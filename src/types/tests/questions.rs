@@ -1,4 +1,4 @@
-//! What one asks of a type.
+//! Tests of queries about a type.
 
 use super::{WORLD, check, ty};
 use crate::types::{Hierarchy, LiteralError, Predefined, Type, predefined_names};

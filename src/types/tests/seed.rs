@@ -1,23 +1,27 @@
-//! Every relation and equation of the specification, one by one, under its own name, section by section.
+//! Every relation and equation of the specification, one by one, under its own name, section by
+//! section.
 //!
-//! # Where the specification's examples and its rules part
+//! # Contradictions between the specification's examples and its rules
 //!
 //! The examples hold; these are the places:
 //!
-//! - `ObjectUser[my_obj] | ObjectUser[my_obj2] == ObjectUser[MyClass]`: the smallest type above both would be
-//!   `ObjectUser[MyClass:Exact]`. Two objects of one class therefore give the class, not `:Exact`.
-//! - `User[Car] | User[Motorcycle] == User`: the smallest would be `User[Vehicle]`. The specification says itself that no common
-//!   ancestor is looked for.
+//! - `ObjectUser[my_obj] | ObjectUser[my_obj2] == ObjectUser[MyClass]`: the smallest type above
+//!   both would be `ObjectUser[MyClass:Exact]`. Two objects of one class therefore give the class,
+//!   not `:Exact`.
+//! - `User[Car] | User[Motorcycle] == User`: the smallest would be `User[Vehicle]`. The
+//!   specification itself states that a union does not look for a common ancestor.
 //! - `LongUser[MyIntClass] < LongUser[MyClass]`: there is no `MyIntClass`; `MyClassInt` is meant.
 //! - `UserInt[MyInt] | Unicode`: there is no `UserInt`; `LongUser` is meant.
 //! - `User[MyClass] & ObjectUser = ObjectUser[MyClass]`: `=` is `==`.
-//! - "`OptT` for every `Object` subtype": of a specialized type the specialization is lost, as in any union.
-//! - `TypeExact[Metaclass:obj]`, "its only subtypes are itself and `Bottom`": and its mortal and immortal parts.
+//! - "`OptT` for every `Object` subtype": a specialized type loses its specialization, as in any
+//!   union.
+//! - `TypeExact[Metaclass:obj]`, "its only subtypes are itself and `Bottom`": and its mortal and
+//!   immortal parts.
 
 use super::{WORLD, check, ty};
 use crate::types::{Hierarchy, Names, Predefined, Type, predefined_names, universe};
 
-/// Makes each relation a test.
+/// Turns each relation into a test.
 macro_rules! relations {
     ($( $name:ident: $text:literal; )*) => { $( #[test] fn $name() { check($text); } )* };
 }
@@ -122,7 +126,8 @@ mod non_features {
     }
 }
 
-/// The edges of the specification's pictures: each lower type is strictly below the upper one, and not the reverse.
+/// The edges of the specification's pictures: each lower type is strictly below the upper one, and
+/// not the reverse.
 mod pictures {
     use super::check;
     relations! {
@@ -253,7 +258,8 @@ fn opt_t_is_t_or_a_null_pointer_for_every_object_type() {
 
 #[test]
 fn a_specialization_speaks_of_its_own_kind_of_leaves() {
-    // "`(BytesUser, _, kSpecInt, _)` is invalid", and "`(CInt32, _, kSpecObject, _)` is also invalid".
+    // "`(BytesUser, _, kSpecInt, _)` is invalid", and "`(CInt32, _, kSpecObject, _)` is also
+    // invalid".
     for text in [
         "BytesUser[5]",
         "CInt32[MyClass]",
@@ -292,7 +298,7 @@ fn what_metaclasses_make_of_classes_and_their_objects() {
 #[test]
 fn the_internal_representation_is_what_the_specification_shows() {
     let world = Hierarchy::parse(WORLD).expect("well-formed");
-    // A class with a predefined base cannot be said to have another.
+    // A class with a predefined base cannot have another.
     assert_eq!(ty(&world, "User[MyInt]"), ty(&world, "LongUser[MyInt]"));
     // Exactly `MyClass` has no other predefined base.
     assert_eq!(

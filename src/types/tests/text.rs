@@ -1,4 +1,4 @@
-//! The text form, and the errors of all that reads text.
+//! Tests of the text form, and of the errors of all readers of text.
 
 use super::{WORLD, eval, ty};
 use crate::types::{ClassDesc, Hierarchy, HostId, Names, ObjectDesc, Predefined, Type, evaluate};
@@ -73,8 +73,8 @@ fn types_print_in_one_form() {
     }
 }
 
-/// Types that differ never print alike, and read back as themselves: with names that are cut to the same, that repeat, or that
-/// look like other text.
+/// Types that differ never print alike, and read back as themselves: with names that are cut to the
+/// same text, that repeat, or that look like other text.
 #[test]
 fn awkward_names_read_back() {
     let host = HostId::new();

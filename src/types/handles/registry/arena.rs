@@ -1,4 +1,4 @@
-//! Slots that are let again and again, each time under another generation.
+//! Slots that are reused, each time under another generation.
 
 use super::super::slots::MAX_SLOTS;
 
@@ -25,7 +25,7 @@ impl<R> Arena<R> {
         }
     }
 
-    /// Whether this generation of the slot lives or lived.
+    /// Returns true if this generation of the slot was ever given out.
     pub(in crate::types::handles) fn was_given(&self, slot: u32, generation: u32) -> bool {
         self.slots
             .get(slot as usize)
@@ -43,13 +43,13 @@ impl<R> Arena<R> {
         }
     }
 
-    /// Whoever lives here: slot, generation, and the record.
+    /// The occupants: slot, generation, and record.
     pub(super) fn inhabitants(&self) -> impl Iterator<Item = (u32, u32, &R)> {
         let slots = self.slots.iter().zip(0..);
         slots.filter_map(|((generation, record), slot)| Some((slot, *generation, record.as_ref()?)))
     }
 
-    /// A free slot and the generation its next inhabitant will have.
+    /// A free slot, and the generation of its next occupant.
     pub(super) fn vacancy(&mut self) -> Option<(u32, u32)> {
         if self.free.is_empty() {
             let slot = u32::try_from(self.slots.len())
@@ -62,7 +62,7 @@ impl<R> Arena<R> {
         Some((slot, self.slots.get(slot as usize)?.0 + 1))
     }
 
-    /// Moves `record` into the slot [`vacancy`](Self::vacancy) named last.
+    /// Puts `record` into the slot that [`vacancy`](Self::vacancy) returned last.
     pub(super) fn occupy(&mut self, slot: u32, generation: u32, record: R) {
         self.free.pop();
         if let Some(entry) = self.slots.get_mut(slot as usize) {
@@ -70,7 +70,7 @@ impl<R> Arena<R> {
         }
     }
 
-    /// Moves the inhabitant out. A slot whose generations are used up is not let again.
+    /// Removes the occupant. A slot whose generations are used up is not reused.
     pub(super) fn vacate(&mut self, slot: u32, generation: u32) -> Option<R> {
         let entry = self
             .slots

@@ -1,10 +1,11 @@
-//! Which classes there can be: what a host says of a class is checked before it is believed.
+//! Checks of a host's description of a class.
 
 use super::super::{ClassDesc, ClassHandle, HandleError};
 use super::Registry;
 
 impl Registry {
-    /// Whether the description is possible: only what is checked here may be relied on by the operations on types.
+    /// Checks that the description is possible: the operations on types rely only on properties
+    /// that are checked here.
     pub(super) fn check_class(&self, host: u32, desc: &ClassDesc) -> Result<(), HandleError> {
         let name = || desc.name.clone();
         for (position, &base) in desc.bases_mro.iter().enumerate() {
@@ -69,8 +70,8 @@ impl Registry {
         Ok(())
     }
 
-    /// The direct base with the longest way up, the first of several: the tree of these is what the join climbs. Predefined classes
-    /// are no part of it, a type's leaves speak for them.
+    /// The direct base with the longest path to the root, the first of several: the join climbs the
+    /// tree of these. Predefined classes are not part of it; a type's leaves represent them.
     pub(super) fn join_parent(&self, desc: &ClassDesc) -> (Option<ClassHandle>, u32) {
         let mut best: Option<(ClassHandle, u32)> = None;
         for &base in &desc.bases_mro {

@@ -1,4 +1,5 @@
-//! The end of classes and objects: forgotten by their host, and freed as soon as nobody pins them.
+//! The removal of classes and objects: forgotten by their host, and freed as soon as nothing pins
+//! them.
 
 use super::super::slots::{CLASSES, OBJECTS};
 use super::super::{ClassHandle, ObjectHandle};
@@ -93,7 +94,7 @@ impl Registry {
         }
     }
 
-    /// Frees those of `candidates` that nobody needs any more, and what only they needed.
+    /// Frees those of `candidates` that are not needed any more, and those that only they needed.
     fn free_classes(&mut self, mut candidates: Vec<ClassHandle>) {
         while let Some(class) = candidates.pop() {
             if !self

@@ -1,4 +1,5 @@
-//! Classes and objects of a host on paper get what they had where a text was written.
+//! Gives classes and objects of a simulated host the labels and addresses that they had where a
+//! text was written.
 
 use super::super::labels::label_text;
 use super::{Named, OBJECTS, Registry};
@@ -47,7 +48,7 @@ impl Registry {
                 Some(record) => (record.host, record.name.clone(), record.label.clone()),
                 None => return,
             },
-            // What denotes a class has that one's label.
+            // An object that denotes a class has the class's label.
             Named::Object(object) => match self.object(object) {
                 Some(record) if record.denotes.is_none() => {
                     (record.host, record.name.clone(), record.label.clone())
