@@ -1,10 +1,11 @@
-//! What the operations of the type lattice cost: instructions per operation, beside a plain `u64` and/or.
+//! The cost of the type lattice's operations: instructions per operation, compared with a plain
+//! `u64` and/or.
 //!
-//! Instructions are counted by running this program again under `valgrind --tool=callgrind`, once for each operation and
-//! once for the empty loop: counts are exact and the same on every run, where a clock is neither. Without
-//! valgrind, nanoseconds are all there is.
+//! Instructions are counted by running this program again under `valgrind --tool=callgrind`, once
+//! for each operation and once for the empty loop: counts are exact and the same in every run,
+//! unlike times. Without valgrind, only nanoseconds are shown.
 //!
-//! `cargo bench --bench types`; with `-- --check` it fails if a figure is over its limit.
+//! `cargo bench --bench types`; with `-- --check` it fails if a figure exceeds its limit.
 
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
@@ -12,11 +13,11 @@ use std::time::Instant;
 
 use cladonia::types::{Hierarchy, Type};
 
-/// How often the operation runs under the counter.
+/// The number of times that the operation runs under the counter.
 const ROUNDS: u64 = 100_000;
 
-/// What the operations are applied to: words, unspecialized types of every make, and classes of which one derives from the
-/// other.
+/// The operands: words, unspecialized types of every kind, and classes of which one derives from
+/// the other.
 struct Operands {
     words: (u64, u64),
     pairs: (Pair, Pair),
@@ -35,22 +36,24 @@ struct Operands {
     _world: Hierarchy,
 }
 
-/// A `u64` in sixteen bytes: the plain operation with its operands passed as types are, so that what an operation on types takes
-/// more is the operation's own.
+/// A `u64` in sixteen bytes: the plain operation with its operands passed like types, so that
+/// additional instructions of an operation on types are the operation's own.
 type Pair = (u64, u64);
 
-/// Something to measure.
+/// A measured case.
 struct Case {
     name: &'static str,
-    /// The instructions it may take over the case named by `over` (or, with no such case, over nothing).
+    /// The instructions that it may take in addition to the case named by `over` (or, without such
+    /// a case, in all).
     limit: Option<u64>,
     over: &'static str,
-    /// What must come out.
+    /// The expected result.
     answer: &'static str,
     run: fn(&Operands) -> String,
 }
 
-/// One case: the operation is a function of its own, called with its operands in registers, as the plain `u64` ones are.
+/// One case: the operation is a function of its own, called with its operands in registers, like
+/// the plain `u64` ones.
 macro_rules! case {
     ($name:literal, $limit:expr, $over:literal, $from:ident, $ty:ty => $out:ty, |$a:ident, $b:ident| $body:expr, $answer:literal) => {
         Case {
@@ -62,7 +65,7 @@ macro_rules! case {
                 fn body($a: $ty, $b: $ty) -> $out {
                     $body
                 }
-                // Through a pointer nobody sees through, so that all of them pass their operands alike.
+                // An opaque pointer, so that all of them pass their operands alike.
                 let operation: fn($ty, $ty) -> $out = black_box(body);
                 let (a, b) = operands.$from;
                 for _ in 0..ROUNDS {
@@ -74,9 +77,9 @@ macro_rules! case {
     };
 }
 
-/// What an operation on unspecialized types may take over the same on one `u64`.
+/// The limit of an operation on unspecialized types, in addition to the same on one `u64`.
 const PLAIN: Option<u64> = Some(8);
-/// What a question about two classes may take in all, the call with its operands not counted.
+/// The limit of a query about two classes in all, without the call with its operands.
 const CLASSES: Option<u64> = Some(60);
 
 #[rustfmt::skip]
@@ -160,7 +163,8 @@ fn operands() -> Operands {
     }
 }
 
-/// Instructions this program executes when it runs the case with this number, if there is a counter.
+/// The number of instructions that this program executes when it runs the case with this number, if
+/// there is a counter.
 fn instructions(case: &str) -> Option<u64> {
     let program = std::env::current_exe().ok()?;
     let counter = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];

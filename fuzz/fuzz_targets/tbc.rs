@@ -1,5 +1,6 @@
-//! Typed bytecode as text, cut off and with flipped bits: reading, verifying and compiling it gives a result or an error,
-//! and what is read prints and reads back. (It is not run: the verifier counts the stack, but does not know what is on it.)
+//! Typed bytecode as text, truncated and with flipped bits: reading, verifying and compiling it
+//! gives a result or an error, and a text that was read prints and reads back. (It is not run: the
+//! verifier checks the depth of the stack, but not its contents.)
 #![no_main]
 
 use cladonia::bytecode::Document;
@@ -9,7 +10,7 @@ use cladonia_reference::runtime::{Options, Session};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    // The first bytes say what to change, the rest which program it is.
+    // The first bytes select the changes, the rest the program.
     let (changes, program) = bytes.split_at(bytes.len().min(24));
     let mut text = generate(program).0.into_bytes();
     for change in changes.chunks_exact(4) {

@@ -1,14 +1,16 @@
-//! The typegraph's solver against the enumeration of all executions, and scripts read and printed back:
-//! `cargo +nightly fuzz run typegraph`.
+//! Compares the typegraph's solver with the enumeration of all executions, and reads and prints
+//! scripts: `cargo +nightly fuzz run typegraph`.
 //!
-//! With `CLADONIA_PLANT` set in the environment to `cycle` or `way` a mistake is planted in the solver, which must be found.
+//! With `CLADONIA_PLANT` set in the environment to `cycle` or `way`, a fault is planted in the
+//! solver, which must be found.
 #![no_main]
 
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 
-// The room imports no other, so it is compiled here without the back end: seconds instead of minutes.
+// The module imports no other, so it is compiled here without the back end: seconds instead of
+// minutes.
 #[allow(dead_code, unused_imports)]
 #[path = "../../src/typegraph/mod.rs"]
 mod typegraph;

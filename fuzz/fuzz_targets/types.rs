@@ -1,13 +1,16 @@
-//! Operations, parser and printer of the type lattice against the model: `cargo +nightly fuzz run types`.
+//! Compares operations, parser and printer of the type lattice with the model: `cargo +nightly fuzz
+//! run types`.
 //!
-//! With `CLADONIA_PLANT` set in the environment a fault is planted in the intersection, which must be found.
+//! With `CLADONIA_PLANT` set in the environment, a fault is planted in the intersection, which must
+//! be found.
 #![no_main]
 
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 
-// The room imports no other, so it is compiled here without the back end: seconds instead of minutes.
+// The module imports no other, so it is compiled here without the back end: seconds instead of
+// minutes.
 #[allow(dead_code, unused_imports)]
 #[path = "../../src/types/mod.rs"]
 mod types;

@@ -1,8 +1,10 @@
-//! Functions as the host's interpreter runs them, as machine code, and as the same function in optimised Rust, which is
-//! the limit; and how long each stage of a compile takes, by the size of the function.
+//! Times of functions in the host's interpreter, as machine code, and as the same functions in
+//! optimised Rust, which is the limit; and the time of each stage of a compile, by the size of the
+//! function.
 //!
-//! `cargo bench -p cladonia-reference --bench functions`; with `-- --quick` rounds are few and figures rough. Every
-//! answer is compared with Rust's. The functions are `functions.py`; `functions.tbc` was exported from it.
+//! `cargo bench -p cladonia-reference --bench functions`; with `-- --quick` there are few rounds
+//! and rough figures. Every answer is compared with Rust's. The functions are in `functions.py`;
+//! `functions.tbc` was exported from it.
 
 use cladonia::bytecode::ConstValue;
 use cladonia_reference::runtime::{Options, Session};
@@ -16,7 +18,7 @@ struct Case {
     name: &'static str,
     argument: i64,
     what: &'static str,
-    /// The answer as the host writes it.
+    /// The answer as the host prints it.
     rust: fn(i64) -> String,
 }
 
@@ -127,7 +129,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// The shortest of some runs, and the answer.
+/// The shortest time of some runs, and the answer.
 fn best(rounds: u32, mut run: impl FnMut() -> String) -> (Duration, String) {
     let mut shortest = Duration::MAX;
     let mut answer = String::new();
@@ -139,7 +141,7 @@ fn best(rounds: u32, mut run: impl FnMut() -> String) -> (Duration, String) {
     (shortest, answer)
 }
 
-/// Run one case in a session of its own.
+/// Runs one case in a session of its own.
 fn in_host(
     case: &Case,
     argument: i64,
@@ -161,7 +163,7 @@ fn in_host(
             .call(case.name, &args)
             .unwrap_or_else(|e| panic!("{e}"))
     };
-    // What is compiled is compiled before the clock runs.
+    // All compiles happen before the measurement.
     if jit {
         (0..3).for_each(|_| drop(run()));
         let made = session.statistics().units;
@@ -209,7 +211,7 @@ fn run_times(rounds: u32, scale: i64) {
     }
 }
 
-/// A function of so many statements `x = x * 3 - y`.
+/// A function of `count` statements `x = x * 3 - y`.
 fn statements(count: usize) -> String {
     let mut text =
         "code \"f\" {\n  params 2\n  local x\n  local y\n  stack 2\n  const 3\n".to_owned();

@@ -1,5 +1,5 @@
-//! Whether a program does the same however it runs: in the interpreter, natively, with exits forced, under chaos, and
-//! with units in the LIR interpreter.
+//! Checks that a program has the same results in every form of execution: in the interpreter,
+//! natively, with exits forced, under chaos, and with units in the LIR interpreter.
 
 use crate::isolate::in_child;
 use crate::runtime::load::LoadError;
@@ -8,27 +8,27 @@ use cladonia::bytecode::{Code, ConstValue, Document};
 use cladonia::engine::Execution;
 use std::fmt;
 
-/// What a program did: what it printed, what each call gave, and how many objects it left behind.
+/// The outcome of a program: its output, the result of each call, and the number of leaked objects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
-    /// What was printed.
+    /// The printed text.
     pub output: String,
-    /// What each call gave: the result as `repr` writes it, or the exception with its places.
+    /// The result of each call: the value as `repr` writes it, or the exception with its places.
     pub results: Vec<Result<String, String>>,
-    /// Objects that were alive after the program's end and not before its start.
+    /// Objects that are alive after the program's end and were not before its start.
     pub leaked: i64,
-    /// Faults of the compiler: functions that it could not compile because of itself.
+    /// Faults of the compiler: functions that it could not compile because of a bug of its own.
     pub faults: Vec<String>,
 }
 
 /// Two executions that differ.
 #[derive(Clone, Debug)]
 pub struct Disagreement {
-    /// How the other execution was run.
+    /// The form of the other execution.
     pub how: String,
-    /// What the interpreter did.
+    /// The outcome in the interpreter.
     pub expected: Outcome,
-    /// What the other did.
+    /// The outcome of the other execution.
     pub found: Outcome,
 }
 
@@ -70,16 +70,16 @@ impl fmt::Display for Disagreement {
     }
 }
 
-/// In what executors differ.
+/// The kind of difference between executions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Difference {
-    /// One of them dies, or panics.
+    /// One of them crashes, or panics.
     Death,
-    /// What calls gave or raised.
+    /// The results or exceptions of calls.
     Results,
-    /// What was printed.
+    /// The printed text.
     Output,
-    /// How many objects are left alive, or faults of the runtime's own.
+    /// The number of leaked objects, or faults of the runtime itself.
     Leaks,
 }
 
@@ -103,7 +103,7 @@ impl Difference {
 }
 
 impl Disagreement {
-    /// What differs, the first of several.
+    /// The kind of difference, the first of several.
     pub fn kind(&self) -> Difference {
         match () {
             () if self.expected.results != self.found.results => Difference::Results,
@@ -113,29 +113,29 @@ impl Disagreement {
     }
 }
 
-/// A program with the calls that are made of it.
+/// A program with its calls.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// The document.
     pub text: String,
-    /// Global functions and their arguments, each called as often as [`Plan::times`] says.
+    /// Global functions and their arguments, each called [`Plan::times`] times.
     pub calls: Vec<(String, Vec<ConstValue>)>,
 }
 
-/// How thoroughly a program is checked.
+/// The thoroughness of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// How often each call is made.
+    /// The number of times that each call is made.
     pub times: u32,
-    /// How many seeds of forced exits and chaos.
+    /// The number of seeds of forced exits and chaos.
     pub seeds: u64,
     /// The seed before the first one.
     pub seed: u64,
-    /// Whether each seed stands for one way at random, instead of for all.
+    /// True if each seed selects one random form of execution, instead of all.
     pub is_sampled: bool,
-    /// Steps that one run may make.
+    /// The most steps of one run.
     pub max_steps: u64,
-    /// How large a sequence or an int may be that an operator makes.
+    /// The most items of a sequence, or bits of an int, that an operator creates.
     pub max_size: usize,
 }
 
@@ -153,14 +153,14 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// For the program of a fuzzer's bytes: how it is run follows from them too.
+    /// For a program from a fuzzer's bytes, which also determine the forms of execution.
     pub fn of_bytes(bytes: &[u8]) -> Plan {
         Plan::sample(bytes.iter().fold(7, |seed: u64, byte| {
             (seed ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
         }))
     }
 
-    /// For random programs, which are many: each is run in a few ways.
+    /// For random programs, which are many: each runs in a few forms of execution.
     pub fn sample(seed: u64) -> Plan {
         Plan {
             times: 3,
@@ -173,7 +173,7 @@ impl Plan {
     }
 }
 
-/// The ways in which a program is run besides the interpreter.
+/// The forms of execution besides the interpreter.
 pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
     let base = Options {
         max_size: plan.max_size,
@@ -239,16 +239,17 @@ fn oracle(options: Options) -> Options {
     }
 }
 
-/// Units that are made under chaos: each invalidation makes more; this is enough to meet every kind of them.
+/// The most units under chaos. Each invalidation causes more; this is enough to see every kind of
+/// them.
 const MOST_UNITS: u64 = 24;
 
-/// Numbers that differ in one bit become numbers that differ in many.
+/// Turns numbers that differ in one bit into numbers that differ in many.
 fn mix(seed: u64) -> u64 {
     let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 29)
 }
 
-/// A way at random.
+/// A random form of execution.
 fn sample(base: Options, seed: u64) -> (String, Options) {
     let random = mix(seed);
     let mut bits = random >> 8;
@@ -287,22 +288,22 @@ fn sample(base: Options, seed: u64) -> (String, Options) {
     (text, options)
 }
 
-/// Run a program in the interpreter, then in every other way.
+/// Runs a program in the interpreter, then in every other form of execution.
 ///
 /// # Errors
-/// The first disagreement, boxed; or that the program can't be loaded, as text.
+/// The first disagreement, boxed; or a text, if the program can't be loaded.
 pub fn check(program: &Program, plan: &Plan) -> Result<Outcome, Failure> {
     let document = Document::parse(&program.text).map_err(|e| Failure::Invalid(e.to_string()))?;
     check_codes(&document.codes, &program.calls, plan)
 }
 
-/// Why a program that takes too many steps is not checked.
+/// The reason for not checking a program that takes too many steps.
 pub const TOO_LONG: &str = "too many steps";
 
-/// Why a check did not pass.
+/// The reason why a check did not pass.
 #[derive(Debug)]
 pub enum Failure {
-    /// The program is none.
+    /// The program is invalid.
     Invalid(String),
     /// Executions differ.
     Differs(Box<Disagreement>),
@@ -329,14 +330,14 @@ pub fn check_codes(
     check_each(codes, calls, plan, &mut |_| {})
 }
 
-/// What a check in a process of its own says.
+/// The result of a check in a process of its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// All agree.
     Agree,
-    /// The program is none, or takes too long.
+    /// The program is invalid, or takes too long.
     Invalid(String),
-    /// What differs, and the same for people, or what the process died of.
+    /// The kind of difference, and its description, or the cause of the process's death.
     Differs(Difference, String),
 }
 
@@ -369,7 +370,7 @@ pub fn check_isolated(codes: &[Code], calls: &[(String, Vec<ConstValue>)], plan:
     }
 }
 
-/// Check codes; `before` is told of each way before it is gone.
+/// Checks codes; `before` receives the name of each form of execution before it starts.
 fn check_each(
     codes: &[Code],
     calls: &[(String, Vec<ConstValue>)],
@@ -409,10 +410,10 @@ fn check_each(
     Ok(expected)
 }
 
-/// Run a program once.
+/// Runs a program once.
 ///
 /// # Errors
-/// It can't be loaded.
+/// If it can't be loaded.
 pub fn run(
     codes: &[Code],
     calls: &[(String, Vec<ConstValue>)],
@@ -423,10 +424,10 @@ pub fn run(
     run_in(&session, codes, calls, times)
 }
 
-/// Run a program once in a runtime that is there.
+/// Runs a program once in an existing runtime.
 ///
 /// # Errors
-/// It can't be loaded.
+/// If it can't be loaded.
 pub fn run_in(
     session: &Session,
     codes: &[Code],
@@ -462,7 +463,7 @@ pub fn run_in(
     })
 }
 
-/// What the compiler refused because of a fault of its own.
+/// The functions that the compiler refused because of a bug of its own.
 fn faults(session: &Session) -> Vec<String> {
     let refused = session.statistics().refused;
     let faults = refused

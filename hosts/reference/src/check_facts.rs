@@ -1,5 +1,6 @@
-//! Whether what the annotation engine finds of a program holds when the program is run: before each instruction of the
-//! interpreter, each local and each entry of the stack must be one of the values that were inferred for it there.
+//! Checks that the facts of the annotation engine hold when the program runs: before each
+//! instruction of the interpreter, each local and each entry of the stack must be one of the values
+//! that were inferred for it there.
 
 use crate::runtime::frame::{Frame, FrameRef};
 use crate::runtime::heap::Ref;
@@ -13,29 +14,30 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// In how many other orders the steps of the analysis are made, to see that the facts are the same.
+/// The number of other orders of steps in which the analysis runs, to check that the facts are the
+/// same.
 const ORDERS: u64 = 2;
 
-/// How large a sequence or an int may be that an operator makes.
+/// The most items of a sequence, or bits of an int, that an operator creates.
 const MOST_SIZE: usize = 1 << 12;
 
-/// How often one instruction is looked at.
+/// The number of times that one instruction is checked.
 const LOOKS: u32 = 200;
 
-/// What a check has looked at, and what it found to be wrong.
+/// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// How many values were looked at.
+    /// The number of checked values.
     pub values: u64,
-    /// How many of them the facts say something of.
+    /// The number of those that have facts.
     pub told: u64,
     /// Facts that do not hold, each once for an instruction.
     pub wrong: Vec<String>,
-    /// Why the run says nothing, if so.
+    /// The reason why the run proves nothing, if so.
     pub void: Option<String>,
 }
 
-/// The values that may be there before an instruction, in one version of its function.
+/// The possible values before an instruction, in one version of its function.
 struct Place<'a> {
     version: usize,
     state: &'a FrameState,
@@ -46,10 +48,11 @@ struct Place<'a> {
 /// A call of a global function, with its arguments.
 pub type Call = (String, Vec<ConstValue>);
 
-/// Analyse a program from its module's body and the calls, run it in the interpreter, and compare.
+/// Analyses a program from its module's body and the calls, runs it in the interpreter, and
+/// compares.
 ///
 /// # Errors
-/// The document is no program, or can't be loaded.
+/// If the document is no program, or can't be loaded.
 pub fn check_facts(
     document: &Document,
     calls: &[Call],
@@ -59,11 +62,11 @@ pub fn check_facts(
     check_facts_of(document, calls, calls, times, max_steps)
 }
 
-/// The same with the analysis of the calls `told` and a run of others: where those are called with other types, facts do not
-/// hold.
+/// The same with an analysis of the calls `told` and a run of other calls. If those have other
+/// types, facts do not hold.
 ///
 /// # Errors
-/// As [`check_facts`].
+/// As for [`check_facts`].
 pub fn check_facts_of(
     document: &Document,
     told: &[Call],
@@ -123,11 +126,12 @@ fn type_of(value: &ConstValue) -> Type {
     }
 }
 
-/// Signals, memory, the depth of recursion and faults of the runtime's own are not followed.
+/// Exceptions that the analysis does not follow: signals, memory, the depth of recursion and faults
+/// of the runtime itself.
 fn is_left_out(object: &Ref) -> bool {
     match &*object.class().name {
         "RecursionError" | "MemoryError" | "SystemError" => true,
-        // So is what this runtime does not make because of its size.
+        // Includes this runtime's exception for objects that are too large.
         "OverflowError" => repr(object).is_ok_and(|text| text == "OverflowError('int too large')"),
         _ => false,
     }
@@ -158,7 +162,7 @@ fn check_run(
         Ok(loaded) => {
             for (name, args) in calls {
                 for _ in 0..times {
-                    // What it raises was looked at on its way.
+                    // Exceptions were checked when they were raised.
                     let _ = loaded.call(name, args);
                 }
             }
@@ -174,17 +178,19 @@ fn check_run(
     Ok(report)
 }
 
-/// The facts, ready to be asked for each instruction.
+/// The facts, prepared for lookups at each instruction.
 struct Checker {
     program: Rc<Program>,
     analysis: Analysis,
-    /// The functions by name; none of a code that there is no HIR of.
+    /// The functions by name; none for a code without HIR.
     functions: HashMap<String, Option<FuncId>>,
     looks: HashMap<(FuncId, Pc), u32>,
     told: HashSet<(FuncId, Pc)>,
-    /// Of each frame the last instruction, and whether it has left what the analysis follows.
+    /// For each frame, the last instruction, and true if it has left the part that the analysis
+    /// follows.
     frames: HashMap<*mut Frame, (Pc, bool)>,
-    /// An exception was raised that the analysis leaves out: from here on the run says nothing.
+    /// True after an exception that the analysis does not follow: from here on the run proves
+    /// nothing.
     is_over: bool,
 }
 
@@ -258,8 +264,8 @@ impl Checker {
         }
     }
 
-    /// Whether the frame has gone a way that HIR leaves to the interpreter: where an operation that may exit raised, and
-    /// the function handles that.
+    /// Returns true if the frame took a path that HIR leaves to the interpreter: an operation that
+    /// may exit raised, and the function handles that.
     fn has_left(&mut self, frame: FrameRef, f: &Function, step: &Step<'_>) -> bool {
         let Step::Before(pc) = *step else {
             self.frames.remove(&frame.as_ptr());
@@ -305,12 +311,12 @@ impl Checker {
         pc: Pc,
         report: &mut Report,
     ) -> Result<(), String> {
-        // What these put into the frame is there from its start in compiled code.
+        // Compiled code has the results of these in the frame from its start.
         if matches!(f.code.instr(pc).op, B::MakeCell | B::CopyFreeVars) {
             return Ok(());
         }
         let places = self.places(func, f, pc, frame.depth());
-        // A check between instructions stands on one of the ways that lead on.
+        // A check between instructions is on one of several outgoing paths.
         if places.iter().all(|place| place.is_between) {
             return Ok(());
         }
@@ -332,7 +338,7 @@ impl Checker {
                 let Some(state) = f.insts[v].state.map(|state| &f.states[state]) else {
                     continue;
                 };
-                // Where an object is released, the instruction has already done something.
+                // Where an object is released, the instruction has already had some effect.
                 let is_before = state.pc == pc && state.stack.len() == depth;
                 if !is_before || matches!(f.insts[v].op, Op::Decref) {
                     continue;

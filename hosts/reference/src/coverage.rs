@@ -1,4 +1,5 @@
-//! What random programs reach: which ops of the bytecode and the HIR are compiled, and which exits are taken.
+//! The coverage of random programs: the ops of the bytecode and the HIR that are compiled, and the
+//! exits that are taken.
 
 use crate::check::{Plan, Program, ways};
 use crate::runtime::Session;
@@ -9,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::rc::Rc;
 
-/// Ops of the bytecode that this host runs in no program: it has no generators, modules or groups of exceptions.
+/// Ops of the bytecode that no program of this host uses: it has no generators, modules or groups
+/// of exceptions.
 const ABSENT: &[Op] = &[
     Op::GetYieldFromIter,
     Op::Send,
@@ -18,7 +20,7 @@ const ABSENT: &[Op] = &[
     Op::ReturnGenerator,
     Op::CallIntrinsic2,
     Op::BuildInterpolation,
-    // Programs have one op for a `with` statement's beginning.
+    // Programs have one op for the beginning of a `with` statement.
     Op::LoadSpecial,
     Op::CheckEgMatch,
     Op::BeforeAsyncWith,
@@ -33,7 +35,8 @@ const ABSENT: &[Op] = &[
     Op::InterpreterExit,
 ];
 
-/// Primitive ops of the HIR but those of what this host has not: closed units, and names of a namespace in registers.
+/// Primitive ops of the HIR, except for features that this host lacks: closed units, and names of a
+/// namespace in registers.
 const PRIMITIVE: &[&str] = &[
     "param",
     "arg",
@@ -126,7 +129,7 @@ const PRIMITIVE: &[&str] = &[
 /// Counters by name.
 type Counts = BTreeMap<String, u64>;
 
-/// What was reached so far.
+/// The coverage so far.
 #[derive(Default)]
 pub struct Coverage {
     programs: u64,
@@ -149,7 +152,7 @@ pub struct Coverage {
     refused: Counts,
 }
 
-/// What is kept of a unit.
+/// The kept part of a unit.
 struct Seen {
     name: String,
     is_loop: bool,
@@ -159,10 +162,10 @@ struct Seen {
 }
 
 impl Coverage {
-    /// Run a program in the ways of a plan, and note what it reaches.
+    /// Runs a program in the forms of execution of a plan, and notes its coverage.
     ///
     /// # Errors
-    /// The program is none.
+    /// If the program is invalid.
     pub fn add(&mut self, program: &Program, plan: &Plan) -> Result<(), String> {
         let document = Document::parse(&program.text).map_err(|e| e.to_string())?;
         self.programs += 1;
@@ -228,7 +231,7 @@ impl Coverage {
         Ok(())
     }
 
-    /// A table for people.
+    /// The coverage as a table.
     pub fn table(&self) -> String {
         let mut text = format!(
             "{} programs, {} calls ({} raised), {} native calls, {} units ({} of loops), {} invalidated, {} functions inlined, {} exits in them\n",
@@ -311,7 +314,7 @@ fn ops_of(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Those of `all` that were reached, with how often; and those that were not.
+/// The reached ones of `all`, with their counts; then the others.
 fn section(text: &mut String, title: &str, all: &BTreeSet<String>, counts: &Counts) {
     let reached: Vec<&String> = all
         .iter()

@@ -1,6 +1,7 @@
 //! Differences of texts, line by line.
 
-/// The lines of both texts, those that one has alone marked with `-` and `+`; `context` lines around them.
+/// The lines of both texts; lines of one text alone are marked with `-` and `+`, with `context`
+/// lines around them.
 pub fn diff(before: &str, after: &str, context: usize) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let lines = edit(&a, &b);
@@ -31,7 +32,8 @@ fn edit<'a>(a: &[&'a str], b: &[&'a str]) -> Vec<(char, &'a str)> {
         .take_while(|(x, y)| x == y)
         .count();
     let (m, n) = (a_rest.len() - end, b_rest.len() - end);
-    // common[i][j]: of what follows line i of one and line j of the other.
+    // common[i][j]: the longest common subsequence of the lines from i of one and from j of the
+    // other.
     let mut common = vec![vec![0u32; n + 1]; m + 1];
     for i in (0..m).rev() {
         for j in (0..n).rev() {

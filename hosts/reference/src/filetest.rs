@@ -1,37 +1,40 @@
-//! File tests: documents of typed bytecode with what is expected of them, in comments.
+//! File tests: documents of typed bytecode with their expected results, in comments.
 //!
 //! ```text
-//! ;! selected types LongExact      a request for every code of the file (for stages: of every function)
+//! ;! selected types LongExact      a request for every code of the file (for stages: function)
 //! code "f" {
 //!   ...
 //! }
 //! ;> selected types LongExact      a request, and its answer
 //! ;= function f {
 //! ;= ...
-//! ;> f(1, 2)                       a call: in the interpreter, natively, with forced exits, under chaos, all alike
+//! ;> f(1, 2)                       a call: in the interpreter, natively, with forced exits, under
+//!                                  chaos, with the same result
 //! ;= 3
 //! ```
 //!
 //! # Requests
-//! | request | answer |
-//! | --- | --- |
-//! | `parse` | the code's text; it must read back as the same code |
-//! | `verify` | `ok`, or what the verifier says |
-//! | `hir`, `selected`, `lower`, `clif` | the text of the stage |
-//! | `opt PASS` | HIR after the pass has changed it (`PASS#2`: for the second time) |
-//! | `exits` | the exit records |
-//! | `name(literal, ...)` | the result as `repr` writes it, or `raises` and the exception with its places |
-//! | `output` | what the calls have printed |
-//! | `infer FUNCTION TYPE ...` | what the annotation engine finds of each function; with `print`, `trace`, `strict` or `families` of the whole |
-//! | `plan FUNCTION ...` | how the attribute accesses of these functions, or of all, are made; with `facts`, `kinds` see `cladonia plan` |
-//! | `error` | why the document can't be read or loaded |
+//! - `parse`: the code's text; it must read back as the same code.
+//! - `verify`: `ok`, or the verifier's errors.
+//! - `hir`, `selected`, `lower`, `clif`: the text of the stage.
+//! - `opt PASS`: HIR after the pass has changed it (`PASS#2`: for the second time).
+//! - `exits`: the exit records.
+//! - `name(literal, ...)`: the result as `repr` writes it, or `raises` and the exception with its
+//!   places.
+//! - `output`: the text that the calls have printed.
+//! - `infer FUNCTION TYPE ...`: the annotation engine's facts about each function; with `print`,
+//!   `trace`, `strict` or `families`, about the whole program.
+//! - `plan FUNCTION ...`: the plans of the attribute accesses of these functions, or of all; for
+//!   `facts` and `kinds` see `cladonia plan`.
+//! - `error`: the error in reading or loading the document.
 //!
-//! In a document with functions in HIR (`function` sections) the requests of the header are for those: `parse`, `verify`,
-//! `opt PASS ...` (the passes one after the other), `selected` (all passes).
+//! In a document with functions in HIR (`function` sections) the requests of the header are for
+//! those: `parse`, `verify`, `opt PASS ...` (the passes in sequence), `selected` (all passes).
 //!
-//! Stages take `types T ...`, the types of the arguments, and `at N`, the instruction of a loop. Addresses are written
-//! `<address>`. A script of typegraphs (`.tg`) asks by itself; the answer to a line stands below it in lines that begin with
-//! `#=`. With `BLESS=1` in the environment answers are written, not compared.
+//! Stages take `types T ...`, the types of the arguments, and `at N`, the instruction of a loop.
+//! Addresses are written `<address>`. A script of typegraphs (`.tg`) contains its questions; the
+//! answer to a line is below it in lines that begin with `#=`. With `BLESS=1` in the environment
+//! answers are written, not compared.
 
 mod hir;
 
@@ -43,9 +46,9 @@ use cladonia::bytecode::{Code, Document};
 use cladonia::typegraph;
 use std::path::Path;
 
-/// What became of a file.
+/// The result for a file.
 pub enum Verdict {
-    /// Everything is as expected: so many requests.
+    /// Everything is as expected; the number of requests.
     Passed(usize),
     /// Answers were written.
     Blessed,
@@ -57,10 +60,10 @@ enum Item {
     Request { text: String, expected: Vec<String> },
 }
 
-/// Run a file.
+/// Runs a file.
 ///
 /// # Errors
-/// Everything that is not as expected.
+/// All differences from the expected results.
 pub fn run_file(path: &Path, bless: bool) -> Result<Verdict, String> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
     let (new, count, faults) = match is_script(path) {
@@ -79,7 +82,7 @@ pub fn run_file(path: &Path, bless: bool) -> Result<Verdict, String> {
     }
 }
 
-/// Whether a file is a file test, by its name.
+/// Returns true if a file is a file test, by its name.
 pub fn is_test(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "tbc") || is_script(path)
 }
@@ -88,7 +91,8 @@ fn is_script(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "tg")
 }
 
-/// Run a script of typegraphs: its text with the right answers, their number, and what is not as expected.
+/// Runs a script of typegraphs. Returns its text with the right answers, their number, and the
+/// differences.
 fn run_script(text: &str) -> (String, usize, Vec<String>) {
     let (new, count, faults) = typegraph::check(text);
     let fault = |(question, expected, answer): (String, String, String)| {
@@ -102,7 +106,8 @@ fn run_script(text: &str) -> (String, usize, Vec<String>) {
     (new, count, faults)
 }
 
-/// Run the text of a file: the text with the right answers, the number of requests, and what is not as expected.
+/// Runs the text of a file. Returns the text with the right answers, the number of requests, and
+/// the differences.
 pub fn run_text(text: &str) -> (String, usize, Vec<String>) {
     let items = read(text);
     let items = add_headers(items);
@@ -144,12 +149,12 @@ pub fn run_text(text: &str) -> (String, usize, Vec<String>) {
     (new, count, faults)
 }
 
-/// What stands before a request.
+/// The document before a request.
 #[derive(Default)]
 struct Before {
     codes: usize,
     functions: usize,
-    /// Whether a function in HIR is the last of them.
+    /// True if a function in HIR is the last section.
     is_function: bool,
 }
 
@@ -184,7 +189,7 @@ fn read(text: &str) -> Vec<Item> {
     items
 }
 
-/// Every request of the header after every code, where it is not there yet.
+/// Adds every request of the header after every code, where it is missing.
 fn add_headers(items: Vec<Item>) -> Vec<Item> {
     let headers: Vec<String> = items
         .iter()
@@ -237,12 +242,12 @@ fn add_headers(items: Vec<Item>) -> Vec<Item> {
     all
 }
 
-/// How often each call is made: often enough to be compiled.
+/// The number of times that each call is made: often enough to be compiled.
 const TIMES: u32 = 6;
 
 struct Runner {
     document: Result<Document, String>,
-    /// The results of all calls, and the output; made when the first is asked for.
+    /// The results of all calls, and the output, computed at the first use.
     outcome: Option<Result<check::Outcome, String>>,
     calls: Vec<String>,
     next_call: usize,
@@ -337,7 +342,7 @@ impl Runner {
         }
     }
 
-    /// The answer of the next call: what it gave the first time.
+    /// The answer of the next call: its result the first time.
     fn call(&mut self) -> Result<String, String> {
         let at = self.next_call * TIMES as usize;
         self.next_call += 1;
@@ -439,7 +444,7 @@ fn stage(document: &Document, code: &Code, request: &str) -> Result<String, Stri
     }
 }
 
-/// Numbers that are addresses in this process differ from run to run.
+/// Replaces addresses, which differ between runs.
 fn hide_addresses(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -5,21 +5,21 @@ use cladonia::infer::{Analysis, Options, Program, Start, analyse};
 use cladonia::types::{Names, Type};
 use std::collections::BTreeSet;
 
-/// What is to be inferred.
+/// A query for the annotation engine.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
-    /// The function to begin with, after the module's body.
+    /// The entry function, after the module's body.
     pub function: Option<String>,
     /// Types of its arguments.
     pub types: Vec<String>,
-    /// How.
+    /// The options.
     pub options: Options,
 }
 
-/// Analyse the program of a document.
+/// Analyses the program of a document.
 ///
 /// # Errors
-/// The document is no program, has no such function, or a type can't be read.
+/// If the document is no program, has no such function, or a type can't be read.
 pub fn infer(document: &Document, query: &Query) -> Result<Analysis, String> {
     let program = Program::of_document(document)?;
     let function = match &query.function {
@@ -45,11 +45,12 @@ pub fn infer(document: &Document, query: &Query) -> Result<Analysis, String> {
     Ok(analyse(&program, start.as_slice(), &query.options))
 }
 
-/// The answer to the request `infer FUNCTION TYPE ...` of a file test: a summary, or with the word `print` or `trace` what the
-/// subcommand prints, with `strict` the errors, with `families` the call families.
+/// The answer to the request `infer FUNCTION TYPE ...` of a file test: a summary; with the word
+/// `print` or `trace` the output of the subcommand, with `strict` the errors, with `families` the
+/// call families.
 ///
 /// # Errors
-/// As [`infer`].
+/// As for [`infer`].
 pub fn answer(document: &Document, request: &str) -> Result<String, String> {
     let words: Vec<&str> = request.split_whitespace().collect();
     let asks = |word: &str| words.contains(&word);
@@ -77,12 +78,12 @@ pub fn answer(document: &Document, request: &str) -> Result<String, String> {
     }
     Ok(match asks("print") || asks("trace") {
         true => analysis.print(false),
-        // What modules and classes do is the same in every test.
+        // The facts about modules and classes are the same in every test.
         false => functions(&analysis.summary),
     })
 }
 
-/// The paragraphs of functions that have arguments, or give something.
+/// The paragraphs of functions that have arguments or a result.
 fn functions(summary: &str) -> String {
     let mut text = String::new();
     let mut kept = false;

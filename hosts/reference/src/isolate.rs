@@ -1,4 +1,4 @@
-//! Running something in a child process: what kills the process is a finding, and no end of the search.
+//! Runs work in a child process: a crash of the process is a finding, and does not end the search.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -8,12 +8,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Seconds after which a child is killed.
 const PATIENCE: u32 = 60;
 
-/// Run `work` in a child process; gives what it has written. The child has the calling thread only: a lock that another
-/// holds at this moment, such as that of the registry of types, is never released there. So the caller sees to it that
-/// no other thread compiles or runs anything.
+/// Runs `work` in a child process. Returns the text that it has written. The child has the calling
+/// thread only: a lock that another thread has at this moment, such as that of the registry of
+/// types, is never released there. So the caller must ensure that no other thread compiles or runs
+/// anything.
 ///
 /// # Errors
-/// What it had written until it died, and of what it died.
+/// The text written before it died, and the cause.
 ///
 /// # Panics
 /// If the system has no processes or pipes left.
@@ -21,17 +22,18 @@ pub fn in_child(work: impl FnOnce(&mut dyn Write)) -> Result<String, (String, St
     let mut ends = [0; 2];
     // SAFETY: an array of two.
     assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0, "a pipe");
-    // SAFETY: the child has this thread only; it runs no code of another and never returns from here.
+    // SAFETY: the child has this thread only; it runs no code of another and never returns from
+    // here.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "a process");
     // SAFETY: both ends were just opened, and each process closes the one it does not use.
     let (mut read, mut write) = unsafe { (File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])) };
     if child == 0 {
         drop(read);
-        // SAFETY: a clock, and the end; what is open is closed by the system.
+        // SAFETY: an alarm, and the end of the process; the system closes open files.
         unsafe {
             libc::alarm(PATIENCE);
-            // What panics is told by whoever asked.
+            // The caller reports panics.
             std::panic::set_hook(Box::new(|_| {}));
             let done = catch_unwind(AssertUnwindSafe(|| work(&mut write)));
             libc::_exit(if done.is_ok() { 0 } else { 101 });
@@ -57,11 +59,11 @@ pub fn in_child(work: impl FnOnce(&mut dyn Write)) -> Result<String, (String, St
     }
 }
 
-/// Seconds of the processor that all children so far have used.
+/// Processor seconds used by all children so far.
 pub fn seconds_used() -> u64 {
-    // SAFETY: plain numbers, for which all zeros are a value.
+    // SAFETY: plain numbers, for which all zeros are a valid value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the place is ours.
+    // SAFETY: the pointer is to a local variable.
     unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) };
     (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec).unsigned_abs()
 }

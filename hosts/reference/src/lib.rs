@@ -1,6 +1,6 @@
-//! The reference host: a small complete runtime on Cladonia's public interface, which runs typed bytecode in its
-//! interpreter and natively. Tests, the fuzzer and the `cladonia` tool are built on it; whoever embeds Cladonia may
-//! take it as an example.
+//! The reference host: a small complete runtime on Cladonia's public interface, which runs typed
+//! bytecode in its interpreter and natively. Tests, the fuzzer and the `cladonia` tool are built on
+//! it; it is also an example for embedders.
 
 #![deny(missing_docs)]
 

@@ -1,5 +1,5 @@
-//! The `cladonia` command-line tool: what the core can show without a host that runs programs. One file a subcommand,
-//! in `commands`; here is only which there are.
+//! The `cladonia` command-line tool: functions of the core that need no host with programs. Each
+//! subcommand has a file in `commands`; here is only their list.
 
 mod commands;
 mod report;
@@ -18,7 +18,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(commands::run::Args),
-    /// Print typed bytecode, with what the program's calls have observed
+    /// Print typed bytecode, with the observations of the program's calls
     Bytecode(commands::stage::Args),
     /// Print the HIR that is built from bytecode
     Hir(commands::stage::Args),

@@ -1,7 +1,9 @@
-//! Smaller programs that still show something: a disagreement of the executors, or whatever a predicate looks for.
+//! Smaller programs with the same finding: a disagreement of the executors, or a predicate that
+//! holds.
 //!
-//! Structure comes first (calls, codes, runs of instructions, what nothing names any more), then, for predicates that
-//! look at the text, lines. Everything is tried again until nothing gets smaller.
+//! First the structure is reduced (calls, codes, runs of instructions, unused constants and names),
+//! then, for predicates on the text, lines. Everything is tried again until the program stays the
+//! same.
 
 use crate::check::{Difference, Plan, Program, Verdict, check_isolated};
 use crate::generate::call_text;
@@ -9,14 +11,14 @@ use cladonia::bytecode::{ArgKind, Code, ConstValue, Document, Instr, Op, Pc};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Whether a smaller program still shows what is looked for, and how often that was asked.
+/// The test that a smaller program still has the finding, and the number of tests left.
 pub struct Predicate<'a> {
     holds: &'a mut dyn FnMut(&Program) -> bool,
     left: u64,
 }
 
 impl<'a> Predicate<'a> {
-    /// A predicate that is asked at most `most` times.
+    /// A predicate that is tested at most `most` times.
     pub fn new(most: u64, holds: &'a mut dyn FnMut(&Program) -> bool) -> Predicate<'a> {
         Predicate { holds, left: most }
     }
@@ -41,12 +43,12 @@ impl<'a> Predicate<'a> {
 
 type Call = (String, Vec<ConstValue>);
 
-/// How often the executors are asked for one reduction.
+/// The most runs of the executors for one reduction.
 const MOST: u64 = 20_000;
-/// How long smaller programs are looked for.
+/// The longest time for one reduction.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// The smallest program found on which the executors still disagree in the same way.
+/// The smallest program found on which the executors still disagree in the same kind.
 pub fn reduce(program: &Program, plan: &Plan) -> Program {
     let Some((wanted, _)) = difference(program, plan) else {
         return program.clone();
@@ -59,7 +61,8 @@ pub fn reduce(program: &Program, plan: &Plan) -> Program {
     shrink(program, &mut Predicate::new(MOST, &mut holds))
 }
 
-/// What is printed of a disagreement: what it is, and a file test of the reduced program, its answers yet to be written.
+/// The printed form of a disagreement: its description, and a file test of the reduced program,
+/// without answers.
 pub fn finding(program: &Program, plan: &Plan, what: &str) -> String {
     let small = reduce(program, plan);
     let mut text = String::new();
@@ -76,8 +79,8 @@ pub fn finding(program: &Program, plan: &Plan, what: &str) -> String {
     text + &file_of(&small)
 }
 
-/// In what the executors of a program differ, if they do, and the same for people. A smaller program that differs in
-/// something else shows another fault.
+/// The kind of difference between the executors of a program, if there is one, and its description.
+/// A smaller program with a difference of another kind has another fault.
 pub fn difference(program: &Program, plan: &Plan) -> Option<(Difference, String)> {
     let document = Document::parse(&program.text).ok()?;
     match check_isolated(&document.codes, &program.calls, plan) {
@@ -86,7 +89,8 @@ pub fn difference(program: &Program, plan: &Plan) -> Option<(Difference, String)
     }
 }
 
-/// A smaller program for which the predicate holds: fewer calls, codes, instructions, constants and names.
+/// A smaller program for which the predicate holds: fewer calls, codes, instructions, constants and
+/// names.
 pub fn shrink(program: &Program, predicate: &mut Predicate<'_>) -> Program {
     let Ok(document) = Document::parse(&program.text) else {
         return program.clone();
@@ -119,7 +123,8 @@ pub fn shrink(program: &Program, predicate: &mut Predicate<'_>) -> Program {
     }
 }
 
-/// A shorter text for which the predicate holds, by lines; what becomes of the structure is for the predicate to say.
+/// A shorter text for which the predicate holds, by lines; the predicate decides if the text is
+/// still valid.
 pub fn shrink_lines(program: &Program, predicate: &mut Predicate<'_>) -> Program {
     let mut lines: Vec<&str> = program.text.lines().collect();
     let join = |lines: &[&str]| {
@@ -152,7 +157,7 @@ pub fn shrink_lines(program: &Program, predicate: &mut Predicate<'_>) -> Program
     }
 }
 
-/// What gets smaller with each step.
+/// A measure that each step reduces.
 fn size(codes: &[Code], calls: &[Call]) -> usize {
     let parts = |code: &Code| {
         let hints = code
@@ -191,7 +196,7 @@ fn fewer_codes(codes: &mut Vec<Code>, calls: &[Call], predicate: &mut Predicate<
     }
 }
 
-/// Keep a change of one code if the predicate still holds.
+/// Keeps a change of one code if the predicate still holds.
 fn attempt(
     codes: &mut [Code],
     index: usize,
@@ -219,10 +224,11 @@ fn fewer_handlers(codes: &mut [Code], index: usize, calls: &[Call], predicate: &
     }
 }
 
-/// So many entries of the stack are dropped instead of a run of instructions that used them.
+/// The most entries of the stack that are dropped in place of a run of instructions that used them.
 const MOST_POPS: usize = 4;
 
-/// The end of a code becomes a return; runs of instructions become nothing, one constant, or fewer that drop entries.
+/// Replaces the end of a code by a return; removes runs of instructions, or replaces them by one
+/// constant, or by instructions that drop entries.
 fn fewer_instructions(
     codes: &mut [Code],
     index: usize,
@@ -249,8 +255,8 @@ fn fewer_instructions(
                 code.instrs[start..end].iter_mut().for_each(become_nop);
                 drop_nops(code);
             });
-            // In place of what made a value, or took one; replacing one instruction by one that means as little leads
-            // nowhere.
+            // In place of an instruction that created a value, or took one; replacing one
+            // instruction by an equally simple one is useless.
             let simple = [Op::LoadConst, Op::PopTop];
             let is_simple =
                 !removed && end - start == 1 && simple.contains(&codes[index].instrs[start].op);
@@ -285,7 +291,8 @@ fn fewer_instructions(
     }
 }
 
-/// An instruction that puts something on the stack goes with one that takes it off, if they are not far apart.
+/// Removes an instruction that pushes an entry together with one that pops it, if they are not far
+/// apart.
 fn fewer_pairs(codes: &mut [Code], index: usize, calls: &[Call], predicate: &mut Predicate<'_>) {
     const FAR: usize = 24;
     let mut start = 0;
@@ -302,7 +309,7 @@ fn fewer_pairs(codes: &mut [Code], index: usize, calls: &[Call], predicate: &mut
     }
 }
 
-/// Hints, constants and names that make no difference.
+/// Removes hints, constants and names that make no difference.
 fn tidy(codes: &mut [Code], index: usize, calls: &[Call], predicate: &mut Predicate<'_>) {
     attempt(codes, index, calls, predicate, |code| {
         code.instrs.iter_mut().for_each(|instr| instr.hint.clear());
@@ -331,7 +338,7 @@ fn become_nop(instr: &mut Instr) {
     };
 }
 
-/// Take the `nop`s out, and let jumps and handlers follow.
+/// Removes the `nop`s, and adjusts jumps and handlers.
 fn drop_nops(code: &mut Code) {
     let mut moved = Vec::with_capacity(code.instrs.len() + 1);
     let mut kept = 0;
@@ -356,7 +363,7 @@ fn drop_nops(code: &mut Code) {
     code.handlers.retain(|handler| handler.start < handler.end);
 }
 
-/// Take out the constants, or the names, that no instruction names.
+/// Removes the constants, or the names, that no instruction uses.
 fn drop_unused(code: &mut Code, kind: ArgKind) {
     let count = match kind {
         ArgKind::Const => code.consts.len(),
@@ -414,7 +421,7 @@ mod tests {
     use crate::generate::{bytes, generate};
     use crate::text::parse_call;
 
-    /// Random programs that multiply, for a predicate that cannot be satisfied without.
+    /// Random programs that multiply, for a predicate that requires it.
     fn multiplies(program: &Program) -> bool {
         let document = Document::parse(&program.text).expect("what is tried is a document");
         let times = |instr: &Instr| instr.op == Op::BinaryOp && instr.arg % 13 == 5;

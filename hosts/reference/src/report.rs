@@ -1,16 +1,16 @@
-//! What a subcommand says when it is done, and how that becomes output and an exit status: 0 for an answer, 1 for an answer
-//! that is bad news or for an error. (Wrong usage exits with 2, from the argument parser.)
+//! The result of a subcommand, and its output and exit status: 0 for a good answer, 1 for a bad one
+//! or an error. (Wrong usage exits with 2, from the argument parser.)
 
 use std::error::Error;
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::process::ExitCode;
 
-/// What a subcommand prints.
+/// The output of a subcommand.
 pub struct Report {
     /// The text for the standard output.
     pub text: String,
-    /// Whether it is good news.
+    /// True for good news.
     pub is_good: bool,
 }
 
@@ -22,19 +22,19 @@ impl Report {
     }
 }
 
-/// Why a subcommand has nothing to print.
+/// The reason why a subcommand has no output.
 #[derive(Debug)]
 pub struct Failure(String);
 
 impl Failure {
-    /// Something is wrong, and this says what.
+    /// An error with a message.
     pub fn new(message: impl fmt::Display) -> Failure {
         Failure(message.to_string())
     }
 
-    /// Something is wrong at one place of a line of text; `column` counts characters from 1.
+    /// An error at one place of a line of text; `column` counts characters from 1.
     pub fn at_column(text: &str, column: usize, error: impl fmt::Display) -> Failure {
-        // One line, one place a character: the caret must stand under what it points at.
+        // One column per character: the caret must be under the fault.
         let shown: String = text
             .chars()
             .map(|c| if c.is_control() { ' ' } else { c })
@@ -52,7 +52,7 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-/// What a file is called in messages.
+/// The name of a file in messages.
 pub fn file_name(file: &str) -> &str {
     if file == "-" { "standard input" } else { file }
 }
@@ -68,8 +68,8 @@ pub fn read(file: &str) -> Result<String, Failure> {
     text.map_err(|error| Failure::new(format_args!("{}: {error}", file_name(file))))
 }
 
-/// Prints a result and says how the process ends. Nothing that goes wrong with printing is a panic: a reader that went
-/// away had enough.
+/// Prints a result and returns the exit status. An error in printing is no panic: the reader may
+/// have closed the pipe.
 pub fn finish(result: Result<Report, Failure>) -> ExitCode {
     let (is_good, written) = match result {
         Ok(report) => (report.is_good, write(io::stdout(), &report.text)),

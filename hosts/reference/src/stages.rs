@@ -14,30 +14,31 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The stages, in the order of the way.
+/// The stages, in the order of compilation.
 pub const STAGES: &[&str] = &["bytecode", "hir", "selected", "lir", "clif", "asm"];
 
-/// What is to be shown of a program.
+/// A query for text forms of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
     /// The function; all if none.
     pub function: Option<String>,
     /// The stage.
     pub stage: String,
-    /// Calls that are made in the interpreter before, for what they observe.
+    /// Calls that are made in the interpreter first, for their observations.
     pub calls: Vec<(String, Vec<ConstValue>)>,
-    /// The loop header at which the unit begins; none for the function's start.
+    /// The loop header of the unit's entry; none for the function's start.
     pub header: Option<u32>,
     /// Types of the arguments, or of locals and stack at a loop.
     pub types: Vec<String>,
-    /// The pass after which HIR is shown: its name, or that with `#` and which time.
+    /// The pass after which HIR is shown: its name, perhaps with `#` and the number of the time.
     pub after: Option<String>,
-    /// Show what changed, and not the whole.
+    /// True to show only the changes.
     pub diff: bool,
 }
 
 impl Query {
-    /// Whether it leaves to the document where units begin and what is known of their arguments.
+    /// Returns true if the query leaves the entries of units and the types of their arguments to
+    /// the document.
     fn is_own(&self) -> bool {
         self.calls.is_empty() && self.types.is_empty() && self.header.is_none()
     }
@@ -46,7 +47,7 @@ impl Query {
 /// The text forms.
 ///
 /// # Errors
-/// One line that says what is wrong.
+/// A message of one line.
 pub fn show(text: &str, query: &Query) -> Result<String, String> {
     check_query(query)?;
     let options = Options {
@@ -62,7 +63,7 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
     };
     let program = match session.load_codes(&document.codes) {
         Ok(program) => Some(program),
-        // A program of another host can be shown, if not run.
+        // A program of another host can be shown, but not run.
         Err(LoadError::Constant(..) | LoadError::Raised(_)) if query.calls.is_empty() => None,
         Err(error) => return Err(error.to_string()),
     };
@@ -83,7 +84,7 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
         _ => Vec::new(),
     };
     for code in &document.codes {
-        // What the document has in HIR is not built; what it has as a unit is made again as it was.
+        // Codes that the document has in HIR or as a unit are not compiled here.
         let in_hir = functions.iter().any(|f| f.f.code.name == code.name);
         if in_hir || replays.has(&code.name) {
             continue;
@@ -127,7 +128,7 @@ fn entry_text(entry: Entry) -> String {
     }
 }
 
-/// The units that a document describes. Nothing that is made of them is ever run.
+/// The units in a document. They are compiled again, but never run.
 #[derive(Default)]
 struct Replays {
     units: Vec<ReadUnit>,
@@ -144,7 +145,7 @@ impl Replays {
     }
 }
 
-/// What a query asks of a unit that is made again.
+/// The text for a query about a unit that is compiled again.
 fn again(unit: &ReadUnit, query: &Query) -> Result<String, String> {
     if query.stage == "bytecode" {
         return Ok(unit.replay.code.to_string());
@@ -156,7 +157,7 @@ fn again(unit: &ReadUnit, query: &Query) -> Result<String, String> {
     of_unit(&made.map_err(|e| e.to_string())?, query)
 }
 
-/// Bytes of code memory for units that are made again.
+/// Bytes of code memory for units that are compiled again.
 const REPLAY_MEMORY: usize = 64 << 20;
 
 /// The functions that a document has in HIR.
@@ -168,7 +169,7 @@ fn functions_of(document: &Document) -> Result<Vec<FunctionInHir>, String> {
         .collect()
 }
 
-/// Names between backticks and commas.
+/// Names in backticks, separated by commas.
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     match names.is_empty() {
@@ -177,7 +178,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// What can be said of a query without a program.
+/// Checks of a query that need no program.
 fn check_query(query: &Query) -> Result<(), String> {
     let asks = query.after.is_some() || query.diff;
     if asks && !matches!(query.stage.as_str(), "hir" | "selected") {
@@ -205,15 +206,15 @@ fn check_query(query: &Query) -> Result<(), String> {
     }
 }
 
-/// What is printed so far.
+/// The output so far.
 struct Shown<'a> {
     query: &'a Query,
     out: String,
-    /// Whether there is a code of the name that is asked for.
+    /// True if there is a code of the requested name.
     found: bool,
-    /// Why there is nothing of the first code of which there is nothing.
+    /// The reason for the first code without text.
     first: Option<String>,
-    /// Whether there is something of any.
+    /// True if some code has text.
     any: bool,
 }
 
@@ -232,7 +233,7 @@ impl Shown<'_> {
         self.out += text;
     }
 
-    /// Add what there is of a code, if it is asked for.
+    /// Adds the text of a code, if it is requested.
     fn add(
         &mut self,
         name: &str,
@@ -268,7 +269,7 @@ fn one(session: &Session, code: &Code, query: &Query) -> Result<String, String> 
     of_unit(&unit, query)
 }
 
-/// What a query asks of a unit.
+/// The text for a query about a unit.
 fn of_unit(unit: &Unit, query: &Query) -> Result<String, String> {
     let stage = |name: &str| {
         let found = unit.dumps.iter().find(|(stage, _)| *stage == name);
@@ -282,7 +283,7 @@ fn of_unit(unit: &Unit, query: &Query) -> Result<String, String> {
     }
 }
 
-/// HIR as it was built, after the passes, after one, or what one or all changed.
+/// HIR as it was built, after the passes, after one, or the changes of one or all.
 fn of_hir(
     built: &str,
     passes: &[(&'static str, String)],
@@ -322,7 +323,7 @@ fn of_hir(
     }
 }
 
-/// What each pass changed, or only the one at an index.
+/// The changes of each pass, or only of the one at an index.
 fn changes(built: &str, passes: &[(&'static str, String)], only: Option<usize>) -> String {
     let mut out = String::new();
     for (at, (name, text)) in passes.iter().enumerate() {
@@ -339,10 +340,10 @@ fn changes(built: &str, passes: &[(&'static str, String)], only: Option<usize>) 
     out
 }
 
-/// Compile a code for its text forms.
+/// Compiles a code for its text forms.
 ///
 /// # Errors
-/// Why it is not compiled, or what is wrong with the types.
+/// The reason why it is not compiled, or the error in the types.
 pub fn compile(
     session: &Session,
     code: &Code,
@@ -369,7 +370,7 @@ fn live_types(types: &[String]) -> Result<Vec<Type>, String> {
     types.iter().map(read).collect()
 }
 
-/// A function that a document has in HIR, with what the document says of its world.
+/// A function that a document has in HIR, with the document's answers about its `World`.
 pub struct FunctionInHir {
     /// The function.
     pub f: hir::Function,
@@ -380,7 +381,7 @@ impl FunctionInHir {
     /// The document's function in HIR with this number.
     ///
     /// # Errors
-    /// There is none, or it can't be read.
+    /// If there is none, or it can't be read.
     pub fn read(document: &Document, number: usize) -> Result<FunctionInHir, String> {
         let mut sections = document.sections.iter().filter(|s| s.keyword == "function");
         let section = sections.nth(number).ok_or("there is no function in HIR")?;
@@ -392,7 +393,7 @@ impl FunctionInHir {
     /// Its text, which reads back as the same.
     ///
     /// # Errors
-    /// It does not.
+    /// If it does not.
     pub fn text(&self, document: &Document) -> Result<String, String> {
         let text = self.f.to_string();
         let names = cladonia::types::Names::of(document.host());
@@ -410,7 +411,7 @@ impl FunctionInHir {
         }
     }
 
-    /// What a query asks of it.
+    /// The text for a query about it.
     fn show(&mut self, document: &Document, query: &Query) -> Result<String, String> {
         let built = self.text(document)?;
         if query.stage == "hir" && query.after.is_none() && !query.diff {
@@ -421,10 +422,10 @@ impl FunctionInHir {
         of_hir(&built, &passes, &self.text(document)?, query)
     }
 
-    /// Run one pass; says whether it changed something.
+    /// Runs one pass. Returns true if it changed something.
     ///
     /// # Errors
-    /// There is no such pass, or the function is not well-formed before or after it.
+    /// If there is no such pass, or the function is not well-formed before or after it.
     pub fn run_pass(&mut self, name: &str) -> Result<bool, String> {
         let known: Vec<&str> = opt::names().collect();
         if !known.contains(&name) {
@@ -454,10 +455,10 @@ impl FunctionInHir {
         Ok(changed == Some(true))
     }
 
-    /// Run all passes; `after` gets the function after each that changed it.
+    /// Runs all passes; `after` gets the function after each that changed it.
     ///
     /// # Errors
-    /// The function is not well-formed before or after one.
+    /// If the function is not well-formed before or after one.
     pub fn run_all(
         &mut self,
         after: &mut dyn FnMut(&'static str, &hir::Function),
@@ -495,7 +496,7 @@ fn verified(f: &hir::Function, when: &str) -> Result<(), String> {
     hir::verify(f).map_err(|errors| format!("not well-formed {when}:\n{errors}"))
 }
 
-/// What a fault of Cladonia's own says, where HIR written by hand may bring one to light.
+/// The message of a panic, since HIR written by hand may trigger a bug of Cladonia.
 ///
 /// # Errors
 /// The message of a panic.

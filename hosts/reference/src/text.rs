@@ -1,4 +1,4 @@
-//! Small texts: calls with literals.
+//! Parsing of calls with literals.
 
 use cladonia::bytecode::ConstValue;
 
@@ -20,7 +20,7 @@ pub fn parse_call(text: &str) -> Option<(String, Vec<ConstValue>)> {
     Some((name.trim().to_owned(), values))
 }
 
-/// A literal at the start of a text, and what follows.
+/// A literal at the start of a text, and the rest.
 fn parse_literal(text: &str) -> Option<(ConstValue, &str)> {
     if let Some(body) = text.strip_prefix('"') {
         let end = body.find('"')?;

@@ -1,4 +1,4 @@
-//! Every subcommand, run as a person runs it: what it prints, what it says when something is wrong, and its exit status
+//! Tests of every subcommand as a user runs it: its output, its error messages, and its exit status
 //! (0 good news, 1 bad news or an error, 2 wrong usage). `type` has tests of its own.
 
 mod tool;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tool::run;
 
-/// A program with a call, a loop and a loop in a loop.
+/// A program with a call, a loop and a nested loop.
 const PROGRAM: &str = r#"
 code "add" {
   params 2
@@ -65,7 +65,7 @@ bb0 {@0 [v0] []}:
 }
 "#;
 
-/// A file that goes when the test ends.
+/// A file that is removed when the test ends.
 struct File(PathBuf);
 
 impl File {
@@ -89,7 +89,7 @@ impl Drop for File {
     }
 }
 
-/// What is printed of a program on the standard input, without complaint.
+/// The output for a program on the standard input; there must be no error.
 fn good(arguments: &[&str], program: &str) -> String {
     let output = run(arguments, program);
     assert_eq!(
@@ -100,7 +100,7 @@ fn good(arguments: &[&str], program: &str) -> String {
     output.out
 }
 
-/// What is wrong; nothing else is printed.
+/// The error message; there must be no other output.
 fn complaint(arguments: &[&str], program: &str) -> String {
     let output = run(arguments, program);
     assert_eq!(
@@ -112,7 +112,7 @@ fn complaint(arguments: &[&str], program: &str) -> String {
     output.err
 }
 
-/// Wrong usage: what the first line says.
+/// Wrong usage: the first line of the message.
 fn misuse(arguments: &[&str]) -> String {
     let output = run(arguments, "");
     assert_eq!(
@@ -263,7 +263,7 @@ fn after_and_diff_show_what_a_pass_changed() {
             &diff[diff.find('\n').expect("lines")..],
         ],
     );
-    // From what was built to what is left.
+    // The difference between the first HIR and the last.
     let whole = good(
         &[&["selected", "-", "add"][..], &types, &["--diff"]].concat(),
         PROGRAM,
@@ -390,7 +390,7 @@ fn reduce_keeps_what_the_command_needs() {
         text.lines().count() <= 2 && text.contains("binary_op +"),
         "{text}"
     );
-    // What is still a program is for the command to ask.
+    // The command decides if the text is still a program.
     let tool = env!("CARGO_BIN_EXE_cladonia");
     let check = format!("{tool} verify {{}} && grep -q get_iter {{}}");
     let output = File::new("");
@@ -417,13 +417,15 @@ fn reduce_keeps_what_the_command_needs() {
     );
 }
 
-/// What `f` gives differs from runtime to runtime, as a fault of an executor would; what `g` gives does not.
+/// The result of `f` differs from runtime to runtime, as with a bug of an executor; that of `g`
+/// does not.
 const DIFFERS: &str = concat!(include_str!("tool/differs.tbc"), ";> g(3)\n;> f(3)\n");
 
 #[test]
 fn reduce_keeps_what_the_executors_disagree_on() {
     let small = good(&["reduce", "-", "--differs"], DIFFERS);
-    // Of `f` alone the hash of an object is left: the code and the call of `g` say nothing.
+    // Of `f` only the hash of an object is left; the rest of the code and the call of `g` do not
+    // matter.
     has(&small, &["code \"f\"", "call", ";> f(3)"]);
     assert!(
         !small.contains("\"g\"") && !small.contains("binary_op"),
@@ -433,20 +435,20 @@ fn reduce_keeps_what_the_executors_disagree_on() {
         small.lines().count() < DIFFERS.lines().count() / 2,
         "{small}"
     );
-    // It still differs, so that it is what a bug report needs; and there is nothing left to take away.
+    // It still differs, as a bug report needs, and can't be reduced further.
     assert_eq!(good(&["reduce", "-", "--differs"], &small), small);
     let output = File::new("");
     let arguments = ["reduce", "-", "--differs", "-o", output.name()];
     let said = good(&arguments, &small);
     has(&said, &[output.name(), " lines\n"]);
     assert_eq!(std::fs::read_to_string(&output.0).expect("a file"), small);
-    // Without the call that differs there is nothing to reduce.
+    // Without the differing call there is nothing to reduce.
     let agreeing = DIFFERS.replace(";> f(3)\n", "");
     has(
         &complaint(&["reduce", "-", "--differs"], &agreeing),
         &["the executors agree on its 1 calls"],
     );
-    // A call may be named instead.
+    // A call may be given as an option instead.
     let named = good(&["reduce", "-", "--differs", "--call", "f(3)"], &agreeing);
     assert_eq!(named, small);
 }

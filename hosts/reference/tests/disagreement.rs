@@ -1,12 +1,12 @@
-//! A disagreement, found and reduced as the fuzzer does it. Each check forks, and a child has no thread but the one that
-//! forked: what another holds at that moment (the registry of types, say) stays held there. So this is the only test of
-//! its process.
+//! A disagreement, found and reduced as the fuzzer does it. Each check forks, and the child has
+//! only the forking thread: a lock that another thread has at that moment (such as that of the
+//! registry of types) is never released there. So this is the only test of its process.
 
 use cladonia::bytecode::{ConstValue, Document};
 use cladonia_reference::check::{Difference, Plan, Program};
 use cladonia_reference::reduce::{difference, reduce};
 
-/// What it gives differs from runtime to runtime, as a fault of an executor would.
+/// Its result differs from runtime to runtime, as with a bug of an executor.
 const DIFFERS: &str = include_str!("tool/differs.tbc");
 
 #[test]

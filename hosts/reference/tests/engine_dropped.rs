@@ -1,11 +1,13 @@
-//! The engine is dropped while a unit of it runs: the unit leaves, and the program ends as if it had been interpreted.
+//! The engine is dropped while one of its units runs: the unit exits, and the program ends as if it
+//! had been interpreted.
 
 use cladonia::bytecode::ConstValue;
 use cladonia_reference::runtime::{Options, Session};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// `outer` runs as machine code and calls `inner`, which is interpreted: its loop is compiled only then.
+/// `outer` runs as machine code and calls `inner`, which is interpreted: its loop is compiled only
+/// then.
 const PROGRAM: &str = r#"
 ; def inner(n):
 ;     total = 0
@@ -92,7 +94,7 @@ fn an_engine_dropped_while_its_unit_runs_leaves_the_rest_to_the_interpreter() {
         before.native_calls + 1,
         "`outer` was running when its engine went"
     );
-    // `outer`, and the loop that was just made, which was not entered.
+    // `outer`, and the unit of the loop, which was not entered.
     assert_eq!((after.invalidated, after.loop_entries), (after.units, 0));
     assert_eq!(after.exits, before.exits + 1, "it left behind the call");
 

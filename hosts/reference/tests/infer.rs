@@ -1,4 +1,4 @@
-//! `cladonia infer`, and that what it finds does not depend on the order of steps.
+//! Tests of `cladonia infer`, and that its facts do not depend on the order of steps.
 
 mod tool;
 
@@ -10,7 +10,8 @@ use cladonia_reference::infer::{Query, infer};
 use cladonia_reference::text::parse_call;
 use std::path::Path;
 
-/// Every program of the file tests, with its requests: the function, and the types of its arguments.
+/// Every program of the file tests, with its requests: the function, and the types of its
+/// arguments.
 fn programs() -> Vec<(String, Document, Vec<Query>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../jit-tests/files/infer");
     let mut all = Vec::new();
@@ -179,13 +180,13 @@ fn what_is_wrong_is_said_in_one_line() {
     );
 }
 
-/// Run it where the interpreter may nest as deep as programs do.
+/// Runs it on a stack that is deep enough for the interpreter.
 fn on_big_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let thread = std::thread::Builder::new().stack_size(256 << 20);
     thread.spawn(run).unwrap().join().unwrap()
 }
 
-/// Steps of the interpreter that one program may make.
+/// The most interpreter steps of one program.
 const STEPS: u64 = 1_000_000;
 
 #[test]
@@ -215,7 +216,7 @@ fn inferred_facts_hold_whenever_the_test_programs_run() {
 
 #[test]
 fn inferred_facts_hold_whenever_random_programs_run() {
-    // The first ones, and those that have found something.
+    // The first seeds, and those that have found bugs.
     let seeds = (1..=40).chain([
         45, 52, 53, 75, 85, 130, 261, 264, 895, 991, 1339, 1453, 2298, 2822, 2947, 3661, 5654, 5699,
     ]);

@@ -1,5 +1,5 @@
-//! Calls of small functions are inlined, and where such code is left the frames are made that are missing: how often, and
-//! that the answers are the same as with a frame for each call.
+//! Calls of small functions are inlined, and exits in such code create the missing frames: tests of
+//! their number, and that results are the same as with a frame for each call.
 
 use cladonia::bytecode::{ConstValue, Document};
 use cladonia::engine::Execution;
@@ -10,7 +10,7 @@ use cladonia_reference::text::parse_call;
 
 const PROGRAM: &str = include_str!("../../../jit-tests/files/run/inlined_calls.tbc");
 
-/// Calls of functions that inline others, with some that leave the inlined code.
+/// Calls of functions that inline others, with some that exit in the inlined code.
 const CALLS: &[(&str, i64)] = &[
     ("helpers", 50),
     ("getters", 50),
@@ -25,7 +25,7 @@ const CALLS: &[(&str, i64)] = &[
     ("deep", 150),
 ];
 
-/// What the calls give, made so many times each, and what the runtime counted.
+/// The results of the calls, each made this number of times, and the runtime's counts.
 fn answers(options: Options) -> (Vec<Result<String, String>>, Statistics) {
     let session = Session::new(options).expect("a runtime");
     let program = session.load(PROGRAM).expect("a program");
@@ -76,7 +76,7 @@ fn frames_are_made_where_inlined_code_is_left() {
 fn a_call_whose_code_keeps_being_left_is_a_call_again() {
     let session = Session::new(Options::default()).expect("a runtime");
     let program = session.load(PROGRAM).expect("a program");
-    // A quotient by zero is no bet that could be given up; an argument of another class is.
+    // A division by zero is no speculation that could be given up; an argument of another class is.
     let call = |name: &str, argument| {
         for _ in 0..20 {
             program

@@ -1,4 +1,5 @@
-//! The LIR interpreter in place of machine code: it runs, and faults put in on purpose show where they should.
+//! Tests of the LIR interpreter in place of machine code: it runs, and planted faults show where
+//! they should.
 
 mod tool;
 
@@ -21,7 +22,7 @@ code "less" {
 }
 "#;
 
-/// What the last of many calls gives, and how often the LIR interpreter was entered.
+/// The result of the last of many calls, and the number of entries into the LIR interpreter.
 fn run(jit: bool, execution: Execution, planted: Option<Planted>) -> (String, u64) {
     let options = Options {
         jit,

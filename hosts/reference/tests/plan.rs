@@ -1,4 +1,5 @@
-//! `cladonia plan`: what must hold of every plan of every program of the file tests, and the command itself.
+//! Tests of `cladonia plan`: properties of every plan of every program of the file tests, and the
+//! command itself.
 
 mod tool;
 
@@ -21,7 +22,7 @@ fn programs() -> Vec<(String, Document)> {
     all
 }
 
-/// What is wrong with a plan, whatever the program is.
+/// The fault of a plan, for any program.
 fn fault(report: &PlanReport, planned: &Planned) -> Option<String> {
     use FinalMethod as F;
     let (access, plan) = (&planned.access, &planned.plan);

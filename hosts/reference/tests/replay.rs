@@ -1,4 +1,4 @@
-//! Units as text: what is wrong with one is said with its place, and no damage to it makes the reader panic.
+//! Tests of units as text: an error has its place, and no damage to a text makes the reader panic.
 
 use cladonia::bytecode::Document;
 use cladonia::hir;
@@ -41,7 +41,7 @@ out:
 }
 "#;
 
-/// A document with the units of a program that runs.
+/// A document with the units of a running program.
 fn document() -> String {
     let options = Options {
         call_threshold: 1,
@@ -191,7 +191,7 @@ fn what_is_wrong_with_a_unit_is_said_with_its_place() {
     ] {
         assert!(text.contains(old), "{old}\n{text}");
         let found = read(&text.replacen(old, new, 1)).expect_err(old);
-        // Column 0 stands for any.
+        // Column 0 means any column.
         let parts: Vec<&str> = error.split("column 0: ").collect();
         assert!(
             parts.iter().all(|part| found.contains(part.trim_end())),
@@ -267,7 +267,7 @@ fn no_damage_makes_the_reader_panic() {
         let damaged = String::from_utf8_lossy(&damaged);
         read_again += usize::from(read(&damaged).is_ok());
     }
-    // Most damage is found; some changes only a number.
+    // Most damage is found; some changes affect only a number.
     assert!(read_again < 300, "{read_again}");
     let query = Query {
         stage: "lir".into(),

@@ -1,5 +1,5 @@
-//! What is printed of each stage reads back as the same, and what a unit followed from gives the same stages again: of the
-//! units that are made of the file tests' programs and of random ones.
+//! Tests that the text of each stage reads back as the same, and that a unit compiled again from
+//! its input has the same stages: for the units of the file tests' programs and of random ones.
 
 use cladonia::bytecode::{Code, ConstValue, Document};
 use cladonia::engine::Unit;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What was read back, and what did not.
+/// The texts that were read back, and those that failed.
 #[derive(Default)]
 struct Seen {
     hir: usize,
@@ -30,7 +30,7 @@ struct Seen {
     units: Vec<(String, Vec<(&'static str, String)>)>,
 }
 
-/// Of so many units one is made again.
+/// One unit of this number is compiled again.
 const ONE_IN: usize = 8;
 
 impl Seen {
@@ -43,7 +43,7 @@ impl Seen {
         self.units.push((document, unit.dumps.clone()));
     }
 
-    /// Make the units again, when their runtimes are gone.
+    /// Compiles the units again, after their runtimes are gone.
     fn replay(&mut self) {
         for (document, dumps) in std::mem::take(&mut self.units) {
             for (stage, text) in dumps {
@@ -111,7 +111,7 @@ impl Seen {
     }
 }
 
-/// Run the calls, and read back all that is printed of each unit that is made.
+/// Runs the calls, and reads back all texts of each unit.
 fn read_back(
     document: &Document,
     calls: &[(String, Vec<ConstValue>)],

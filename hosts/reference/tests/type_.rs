@@ -1,4 +1,4 @@
-//! `cladonia type`, run as a person runs it.
+//! Tests of `cladonia type` as a user runs it.
 
 mod tool;
 
@@ -33,7 +33,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("the tool prints UTF-8")
 }
 
-/// What the tool prints of these expressions over [`CLASSES`].
+/// The tool's output for these expressions over [`CLASSES`].
 fn answers(expressions: &[&str]) -> String {
     let output = run(&[&["--classes", "-"], expressions].concat(), CLASSES);
     assert_eq!(output.err, "");
@@ -41,7 +41,7 @@ fn answers(expressions: &[&str]) -> String {
     output.out
 }
 
-/// What the tool says is wrong; it must end with status 1, and print nothing else.
+/// The tool's error message; the status must be 1, without other output.
 fn complaint(arguments: &[&str], input: &str) -> String {
     let output = run(arguments, input);
     assert_eq!(output.out, "");
@@ -243,7 +243,7 @@ fn deep_and_strange_text_is_answered_without_a_panic() {
     );
 }
 
-/// The words of a command line, `"` keeping some together.
+/// The words of a command line, with `"` quoting some together.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -257,8 +257,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Every command in a `console` block of the chapter on types prints what stands below it, up to a line `...`; among them the
-/// check of the laws, which must hold.
+/// Every command in a `console` block of the chapter on types prints the text below it, up to a
+/// line `...`; among them the check of the laws, which must hold.
 #[test]
 fn the_chapter_on_types_shows_what_is_printed() {
     let chapter = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/types.md");

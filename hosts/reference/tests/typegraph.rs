@@ -1,4 +1,4 @@
-//! `cladonia typegraph`, run as a person runs it.
+//! Tests of `cladonia typegraph` as a user runs it.
 
 use std::process::{Command, Output};
 
@@ -37,7 +37,7 @@ fn blocks(fence: &str) -> String {
     blocks.collect()
 }
 
-/// Every command in a `console` block of the chapter prints what stands below it, up to a line `...`.
+/// Every command in a `console` block of the chapter prints the text below it, up to a line `...`.
 #[test]
 fn the_chapter_shows_what_is_printed() {
     let folder = folder("chapter-typegraph");

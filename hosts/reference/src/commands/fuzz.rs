@@ -12,10 +12,10 @@ use cladonia_reference::reduce::finding;
 use cladonia_reference::text::parse_call;
 use std::path::PathBuf;
 
-/// Bytes of choices that a program is made from.
+/// The number of bytes of choices from which a program is generated.
 const LENGTH: usize = 700;
 
-/// Run random programs in every executor, and print what they disagree on as a reduced file test
+/// Run random programs in every executor, and print disagreements as reduced file tests
 #[derive(clap::Args)]
 #[group(skip)]
 pub struct Args {
@@ -23,19 +23,19 @@ pub struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// How many programs
+    /// The number of programs
     #[arg(long, default_value_t = 100)]
     count: u64,
 
-    /// Seconds of the processor after which no program is begun any more
+    /// Seconds of processor time after which no further program is started
     #[arg(long)]
     seconds: Option<u64>,
 
-    /// The program of these bytes (a file that `cargo fuzz run programs` has left) instead of random ones
+    /// The program of these bytes (a file from `cargo fuzz run programs`) instead of random ones
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
 
-    /// Run each program in all ways, and not in some at random
+    /// Run each program in all forms of execution, instead of a random few
     #[arg(long)]
     all: bool,
 
@@ -47,7 +47,7 @@ pub struct Args {
     #[arg(long)]
     print: bool,
 
-    /// Say what the programs reach: ops of the bytecode and the HIR, kinds of exits
+    /// Print the reached ops of the bytecode and the HIR, and kinds of exits
     #[arg(long)]
     stats: bool,
 }

@@ -30,7 +30,7 @@ pub struct Args {
     )]
     types: Vec<String>,
 
-    /// Exit with 1 if an operation cannot succeed on what is known to come
+    /// Exit with 1 if an operation cannot run with any of the operands that reach it
     #[arg(long)]
     strict: bool,
 
@@ -38,8 +38,8 @@ pub struct Args {
     #[arg(long)]
     trace: bool,
 
-    /// Run the calls that the file has as requests (`;> f(1)`) in the interpreter too, and exit with 1 if a value is not
-    /// one of those that were inferred for its place
+    /// Run the calls that the file has as requests (`;> f(1)`) in the interpreter too, and exit
+    /// with 1 if a value is not one of those inferred for its place
     #[arg(long, conflicts_with_all = ["function", "strict", "trace", "shuffle"])]
     check: bool,
 
@@ -84,7 +84,7 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
     })
 }
 
-/// Steps that a run may make.
+/// The most steps of a run.
 const MOST_STEPS: u64 = 10_000_000;
 
 fn check(file: &str, text: String) -> Result<Report, Failure> {

@@ -1,4 +1,4 @@
-//! The subcommands. Each has its `Args` and a `run` which says what to print, or what was wrong.
+//! The subcommands. Each has its `Args` and a `run` that returns the text to print, or an error.
 
 pub mod fuzz;
 pub mod infer;

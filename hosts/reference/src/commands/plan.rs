@@ -1,4 +1,4 @@
-//! `cladonia plan`: how a program's attribute accesses are made.
+//! `cladonia plan`: the plans of a program's attribute accesses.
 
 use super::program::on_big_stack;
 use crate::report::{Failure, Report, file_name, read};
@@ -18,11 +18,11 @@ pub struct Args {
     #[arg(value_name = "FUNCTION")]
     function: Option<String>,
 
-    /// Let the annotation engine say first what values may be
+    /// Use the facts of the annotation engine
     #[arg(long)]
     facts: bool,
 
-    /// Print only how many accesses are made in which way
+    /// Print only the number of accesses for each final method
     #[arg(long, conflicts_with = "function")]
     kinds: bool,
 }

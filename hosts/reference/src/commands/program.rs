@@ -1,4 +1,4 @@
-//! What the subcommands that load programs share.
+//! The shared part of the subcommands that load programs.
 
 use crate::report::Failure;
 use cladonia::bytecode::ConstValue;
@@ -6,7 +6,7 @@ use cladonia::engine::Execution;
 use cladonia_reference::runtime::{Force, Options};
 use cladonia_reference::text::parse_call;
 
-/// How a program is run.
+/// The form of execution.
 #[derive(clap::Args, Clone)]
 pub struct Choice {
     /// In the interpreter only
@@ -17,11 +17,11 @@ pub struct Choice {
     #[arg(long, value_name = "N", default_value_t = 2)]
     calls_before: u64,
 
-    /// Rounds before a loop is compiled
+    /// Loop iterations before a loop is compiled
     #[arg(long, value_name = "N", default_value_t = 10)]
     loops_before: u64,
 
-    /// Take each exit that is a bet about once in N times, at random
+    /// Force each exit of a speculation about once in N times, at random
     #[arg(long, value_name = "N")]
     force: Option<Force>,
 
@@ -33,7 +33,7 @@ pub struct Choice {
     #[arg(long)]
     oracle: bool,
 
-    /// What random choices follow from
+    /// The seed of random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
@@ -67,7 +67,7 @@ pub fn call_text(text: &str) -> Result<(String, Vec<ConstValue>), Failure> {
     })
 }
 
-/// Runs something on a thread whose stack is large enough for the deepest recursion allowed.
+/// Runs `run` on a thread whose stack is large enough for the deepest allowed recursion.
 pub fn on_big_stack<T: Send + 'static>(
     run: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {

@@ -1,4 +1,4 @@
-//! `cladonia reduce`: a smaller program that still shows what a larger one did.
+//! `cladonia reduce`: a smaller program with the same finding.
 
 use super::program::{call_text, on_big_stack};
 use crate::report::{Failure, Report, file_name, read};
@@ -8,7 +8,7 @@ use cladonia_reference::reduce::{Predicate, calls_of, difference, file_of, shrin
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Make a program smaller as long as it still shows something
+/// Make a program smaller as long as it still has the finding
 #[derive(clap::Args)]
 #[command(
     after_help = EXAMPLES,
@@ -20,11 +20,12 @@ pub struct Args {
     #[arg(value_name = "FILE.tbc")]
     file: String,
 
-    /// Keep what still succeeds: a shell command, in which `{}` is the file (else it is appended)
+    /// Keep programs for which this shell command succeeds; `{}` is the file (otherwise it is
+    /// appended)
     #[arg(long, value_name = "COMMAND")]
     check: Option<String>,
 
-    /// Keep what the interpreter and machine code still disagree on, or what still panics
+    /// Keep programs for which the interpreter and machine code disagree, or that panic
     #[arg(long)]
     differs: bool,
 
@@ -32,11 +33,11 @@ pub struct Args {
     #[arg(long = "call", value_name = "CALL")]
     calls: Vec<String>,
 
-    /// Where to write the result, instead of printing it
+    /// The file for the result, instead of printing it
     #[arg(short, long, value_name = "FILE.tbc")]
     output: Option<PathBuf>,
 
-    /// How many smaller programs are tried at most
+    /// The most smaller programs to try
     #[arg(long, value_name = "N", default_value_t = 5000)]
     tries: u64,
 }
@@ -123,7 +124,7 @@ fn by_command(
     }
 }
 
-/// Whether the command succeeds on a program, which is written to `path`.
+/// Returns true if the command succeeds on a program, which is written to `path`.
 fn succeeds(command: &str, path: &Path, program: &Program) -> Result<bool, Failure> {
     let fail = |e: std::io::Error| Failure::new(format_args!("{}: {e}", path.display()));
     std::fs::write(path, file_of(program)).map_err(fail)?;

@@ -6,7 +6,7 @@ use cladonia::engine::Execution;
 use cladonia_reference::runtime::{Options, Session};
 use std::fmt::Write;
 
-/// Run a program: its module body, then the calls that are asked for
+/// Run a program: its module body, then the requested calls
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[group(skip)]
@@ -22,11 +22,11 @@ pub struct Args {
     #[command(flatten)]
     choice: Choice,
 
-    /// How often each call is made; the last result is printed
+    /// The number of times that each call is made; the last result is printed
     #[arg(long, value_name = "N", default_value_t = 1)]
     times: u32,
 
-    /// Say what the compiler did
+    /// Print statistics of the compiler
     #[arg(long)]
     stats: bool,
 }
@@ -93,7 +93,7 @@ fn statistics(session: &Session, out: &mut String) {
     );
 }
 
-/// What ran in the LIR interpreter, and what stayed out of it, and of machine code.
+/// Statistics of the LIR interpreter, and functions that ran neither in it nor as machine code.
 fn left_out(session: &Session, out: &mut String) {
     let oracle = session.oracle_counts();
     if oracle.units > 0 {

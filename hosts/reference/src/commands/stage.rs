@@ -1,4 +1,5 @@
-//! `cladonia bytecode`, `hir`, `selected`, `lir`, `clif`, `asm`: a program's functions at one stage of compilation.
+//! `cladonia bytecode`, `hir`, `selected`, `lir`, `clif`, `asm`: a program's functions at one stage
+//! of compilation.
 
 use super::program::{call_text, on_big_stack};
 use crate::report::{Failure, Report, file_name, read};
@@ -17,7 +18,7 @@ pub struct Args {
     #[arg(value_name = "FUNCTION")]
     function: Option<String>,
 
-    /// A call that is made in the interpreter before, for what it observes
+    /// A call that is made in the interpreter first, for its observations
     #[arg(long = "call", value_name = "CALL")]
     calls: Vec<String>,
 
@@ -25,7 +26,7 @@ pub struct Args {
     #[arg(long, value_name = "TYPE", value_delimiter = ',')]
     types: Vec<String>,
 
-    /// The instruction of a loop's header, where the unit is to begin
+    /// The instruction of a loop's header, as the entry of the unit
     #[arg(long, value_name = "N")]
     at: Option<u32>,
 
@@ -33,7 +34,7 @@ pub struct Args {
     #[arg(long, value_name = "PASS")]
     after: Option<String>,
 
-    /// What the passes changed
+    /// The changes of the passes
     #[arg(long)]
     diff: bool,
 }

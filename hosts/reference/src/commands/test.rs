@@ -6,14 +6,14 @@ use cladonia_reference::filetest::{Verdict, is_test, run_file};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Run file tests: documents with what is expected of them in comments
+/// Run file tests: documents with expected results in comments
 #[derive(clap::Args)]
 #[command(
     after_help = "See docs/filetests.md for the requests. BLESS=1 in the environment is the same as --bless."
 )]
 #[group(skip)]
 pub struct Args {
-    /// Files, or folders in which all .tbc and .tg files are meant
+    /// Files, or folders of .tbc and .tg files
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
     })
 }
 
-/// The file, or all below a folder, in order.
+/// The file, or all files below a folder, in order.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let fail = |e: std::io::Error| Failure::new(format_args!("{}: {e}", path.display()));
     if !path.is_dir() {

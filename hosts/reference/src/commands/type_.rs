@@ -1,4 +1,4 @@
-//! `cladonia type`: the algebra of types at the prompt.
+//! `cladonia type`: the algebra of types on the command line.
 
 use cladonia::types::{Hierarchy, check_laws, dot, evaluate};
 
@@ -12,16 +12,17 @@ use crate::report::{Failure, Report, file_name, read};
 #[command(group = ArgGroup::new("what").required(true).args(["expressions", "laws", "dot"]))]
 #[group(skip)]
 pub struct Args {
-    /// Types joined by `|`, `&`, `-`, compared by `==`, `!=`, `<=`, `<`, `>=`, `>`, `could_be` or joined by `join`; one
-    /// line is printed for each
+    /// Types joined by `|`, `&`, `-`, compared by `==`, `!=`, `<=`, `<`, `>=`, `>`, `could_be` or
+    /// joined by `join`; one line is printed for each
     #[arg(value_name = "EXPRESSION")]
     expressions: Vec<String>,
 
-    /// A file that says which classes and objects there are (`-` for the standard input)
+    /// A file that declares classes and objects (`-` for the standard input)
     #[arg(long, value_name = "FILE")]
     classes: Option<String>,
 
-    /// Check every law of the operations over types made of those classes and objects; exit with 1 if one fails
+    /// Check every law of the operations over types made of those classes and objects; exit with 1
+    /// if one fails
     #[arg(long)]
     laws: bool,
 

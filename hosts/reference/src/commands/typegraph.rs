@@ -1,11 +1,12 @@
-//! `cladonia typegraph`: scripts that build typegraphs and ask them.
+//! `cladonia typegraph`: scripts that build typegraphs and query them.
 
 use cladonia::typegraph::{ScriptOptions, dot, run as run_script};
 
 use crate::report::{Failure, Report, file_name, read};
 use std::fmt::Write;
 
-/// Build typegraphs from a script and answer its questions: which bindings can hold together where, and why
+/// Build typegraphs from a script and answer its questions: which bindings can hold together where,
+/// and why
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[group(skip)]
@@ -14,11 +15,11 @@ pub struct Args {
     #[arg(value_name = "FILE.tg")]
     file: String,
 
-    /// Give with each answer the path by which it is so, or what stands in every way
+    /// Give a reason with each answer: a path, or the obstacle on every path
     #[arg(long)]
     why: bool,
 
-    /// Print the graph in the end in the language of Graphviz, and no answers
+    /// Print the final graph in the language of Graphviz, without answers
     #[arg(long, conflicts_with_all = ["why", "metrics"])]
     dot: bool,
 
@@ -57,7 +58,8 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
             [] => {
                 let _ = writeln!(out, "{}: nothing", reply.question);
             }
-            // An answer, perhaps with reasons, stands behind the question; a list or a text stands below.
+            // An answer, perhaps with reasons, is on the line of the question; a list or a text is
+            // below.
             [first, rest @ ..] if rest.iter().all(|line| line.starts_with("  ")) => {
                 let _ = writeln!(out, "{}: {first}", reply.question);
                 rest.iter().for_each(|line| {

@@ -1,4 +1,4 @@
-//! `cladonia verify`: whether a document is well-formed typed bytecode.
+//! `cladonia verify`: checks that a document is well-formed typed bytecode.
 
 use crate::report::{Failure, Report, file_name, read};
 use cladonia::bytecode::Document;

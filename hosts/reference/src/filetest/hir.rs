@@ -37,7 +37,7 @@ pub(super) fn answer(document: &Document, number: usize, request: &str) -> Resul
     }
 }
 
-/// Why the first function that can't be read is none.
+/// The error in the first function that can't be read.
 pub(super) fn first_error(document: &Document) -> Option<String> {
     if let Err(error) = cladonia::host::world_of(document) {
         return Some(error.to_string());

@@ -32,7 +32,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Changes of what compiled code relies on: globals and classes.
+    /// Changes of assumptions of compiled code: globals and classes.
     pub fn names(&mut self) {
         match self.choices.below(8) {
             0 | 1 => {
@@ -59,7 +59,7 @@ impl Writer<'_, '_> {
                 self.named("store_attr", "m", "");
             }
             5 => {
-                // A method that hides an inherited one, or goes again.
+                // A method that hides an inherited one, or its removal.
                 let class = self.choices.pick(&["B", "D"]);
                 self.named("load_global", class, "");
                 self.named("delete_attr", "m", "");
@@ -78,8 +78,8 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Memory that is read, changed, and read again, with nothing between: what was known of it must be forgotten. Within
-    /// a `try`, each step would be a block of its own.
+    /// Memory that is read, changed, and read again, with nothing between: the compiler must forget
+    /// facts about it. Within a `try`, each step would be a block of its own.
     pub fn again(&mut self) {
         let is_list = self.choices.below(4) > 0;
         let what = match is_list {
@@ -129,7 +129,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The attributes change their order, and with it their places.
+    /// Changes the order of attributes, and with it their places.
     fn change_instance(&mut self) {
         let name = self.choices.pick(&["x", "y"]);
         self.op("load_fast o");
@@ -235,7 +235,7 @@ impl Writer<'_, '_> {
             }
         }
         if self.choices.below(3) == 0 {
-            // One before the star, one after it.
+            // One before the starred one, one after it.
             self.op("unpack_ex 257");
         } else {
             self.op("unpack_sequence 3");

@@ -1,12 +1,14 @@
-//! Random programs of typed bytecode that are valid by construction: every stack is balanced and every local that is read
-//! without a check is bound, so what is left to differ is what the executors do.
+//! Random programs of typed bytecode that are valid by construction: every stack is balanced and
+//! every local that is read without a check is bound, so that only bugs of an executor can cause
+//! differences.
 //!
-//! A program has classes and globals that are always the same ([`module`](self)'s text), and functions, a method and a
-//! closure that are made up: statements in `statement` and `change`, expressions in `value`, and the text of a function in `writer`.
-//! Choices come from a stream of bytes (a fuzzer's input), and end where it ends.
+//! A program has classes and globals that are always the same ([`module`](self)'s text), and random
+//! functions, a method and a closure: statements in `statement` and `change`, expressions in
+//! `value`, and the text of a function in `writer`. Choices come from a stream of bytes (a fuzzer's
+//! input), and end where it ends.
 //!
-//! Programs end: loops are counted, calls go to functions before the caller only, and the one function that calls itself
-//! counts down.
+//! Programs terminate: loops are counted, calls go to functions before the caller only, and the one
+//! recursive function counts down.
 
 mod change;
 mod module;
@@ -17,9 +19,9 @@ mod writer;
 use std::fmt::Write;
 use writer::{Kind, Writer};
 
-/// Functions of a program, beside those that are always the same.
+/// Random functions of a program, besides those that are always the same.
 const FUNCTIONS: usize = 3;
-/// Statements of one function at most.
+/// The most statements of one function.
 const STATEMENTS: usize = 20;
 
 /// Choices.
@@ -53,7 +55,7 @@ pub fn generate(bytes: &[u8]) -> (String, Vec<String>) {
     let mut choices = Choices { bytes, at: 0 };
     let mut text = String::from(module::OBJECTS);
     text.push_str(module::CLASSES);
-    // Parts take turns with the bytes, so that none is empty because another used them all.
+    // Each part gets its turn with the bytes, so that none is empty because another used them all.
     text += &Writer::function(&mut choices, Kind::Method, "A.m", 3);
     for index in 0..FUNCTIONS {
         let name = format!("f{index}");
@@ -70,7 +72,8 @@ pub fn generate(bytes: &[u8]) -> (String, Vec<String>) {
     (text, calls)
 }
 
-/// Arguments of the calls: first several of one kind, so that the observed types are bet on, then others.
+/// Arguments of the calls: first several of one kind, so that the compiler speculates on their
+/// types, then others.
 const ARGUMENTS: &[&str] = &["1, 2", "7, 7", "3, 1.5", "2.5, -0.0", "\"q\", 2"];
 
 /// Bytes from a seed, for runs without a fuzzer.

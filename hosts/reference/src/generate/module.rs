@@ -1,6 +1,6 @@
-//! What every program has: classes, globals, and small functions.
+//! The constant part of every program: classes, globals, and small functions.
 
-/// Objects that constants name.
+/// Objects of constants.
 pub(super) const OBJECTS: &str = "\
 object \"A.__init__\": code = A.__init__
 object \"A.m\": code = A.m
@@ -34,7 +34,7 @@ object \"(1, 'z', 2.5)\": tuple = `(1, 'z', 2.5)`
 
 ";
 
-/// The classes (a diamond of four, an exception, a context manager), the functions that may be exchanged for each other,
+/// The classes (a diamond of four, an exception, a context manager), the interchangeable functions,
 /// and the module's body.
 pub(super) const CLASSES: &str = "\
 code \"A.__init__\" {

@@ -76,7 +76,7 @@ impl Writer<'_, '_> {
         self.op("binary_op -");
         self.value(2);
         self.op("call 2");
-        // What comes back grows with the depth, so only a part of it is kept.
+        // The result grows with the depth, so only a part of it is kept.
         self.ops(&["store_fast v0", "load_fast b"]);
         self.value(1);
         self.ops(&["build_tuple 2", "return_value"]);
@@ -108,7 +108,8 @@ impl Writer<'_, '_> {
                 return;
             }
             self.room -= 1;
-            // Most of what is made up raises sooner or later: without this, little would come after it.
+            // Most random statements raise sooner or later: without a handler, few statements after
+            // them would run.
             if self.nesting > 0 || self.is_leaf() {
                 self.statement();
                 continue;
@@ -136,7 +137,7 @@ impl Writer<'_, '_> {
                 self.op(format!("store_fast {target}"));
             }
             38 if nested => {
-                // One attribute, several classes.
+                // One attribute of instances of several classes.
                 self.instance();
                 self.instance();
                 self.instance();
@@ -178,7 +179,7 @@ impl Writer<'_, '_> {
             }
             30 => self.pattern(),
             31 => {
-                // An object that dies here.
+                // An object that is deallocated here.
                 if !self.is_leaf() {
                     self.instance();
                     self.op("store_fast o");
@@ -206,7 +207,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// What a loop has around its body; gives its end.
+    /// Emits the start of a loop around its body. Returns the label of its end.
     fn enter_loop(&mut self, head: &str, has_iterator: bool) -> String {
         let end = self.label();
         self.depth += usize::from(has_iterator);
@@ -246,7 +247,7 @@ impl Writer<'_, '_> {
     fn counted_loop(&mut self) {
         let counter = self.loops.len();
         self.callee("range");
-        // Deep loops are short: the product of rounds is what a run costs.
+        // Nested loops are short: a run takes the product of their iterations.
         let long = counter == 0 && self.choices.below(4) == 0;
         match self.choices.below(4) {
             0 => {
@@ -412,7 +413,7 @@ impl Writer<'_, '_> {
         self.op(format!("pop_jump_if_false {other}"));
         let local = self.local();
         if self.choices.below(2) == 0 {
-            // What it was is told by its arguments.
+            // The arguments identify the exception.
             self.named("load_attr", "args", "");
             self.op(format!("store_fast {local}"));
         } else {
@@ -421,7 +422,7 @@ impl Writer<'_, '_> {
         let caught = self.here();
         let again = !self.is_handling && self.choices.below(3) == 0;
         if again {
-            // The handler has a body, which may raise in its turn.
+            // The handler has a body, which may raise again.
             self.depth += 1;
             self.nesting += 1;
             let was = std::mem::replace(&mut self.is_handling, true);
@@ -512,7 +513,7 @@ impl Writer<'_, '_> {
         self.bind(&end);
     }
 
-    /// Raise, if something holds.
+    /// Raises, if a condition is true.
     fn raise(&mut self) {
         let end = self.label();
         self.condition(1);
@@ -533,7 +534,7 @@ impl Writer<'_, '_> {
         self.bind(&end);
     }
 
-    /// `break`, `continue` or `return`, if something holds.
+    /// `break`, `continue` or `return`, if a condition is true.
     fn leave(&mut self) {
         let end = self.label();
         self.condition(1);

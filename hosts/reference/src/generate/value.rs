@@ -30,7 +30,7 @@ const LITERALS: &[&str] = &[
 const SMALL: &[&str] = &["0", "1", "2", "-1", "-3"];
 
 impl Writer<'_, '_> {
-    /// The name of a local that holds anything and is bound.
+    /// The name of a bound local with any value.
     pub fn local(&mut self) -> String {
         match self.choices.below(VALUES + 2) {
             k if k < VALUES => format!("v{k}"),
@@ -45,7 +45,7 @@ impl Writer<'_, '_> {
         self.constant(literal);
     }
 
-    /// A small int, or sometimes anything.
+    /// A small int, or sometimes another value.
     pub fn index(&mut self) {
         match self.choices.below(8) {
             0 => self.number(1),
@@ -57,7 +57,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Something simple.
+    /// A simple value.
     pub fn leaf(&mut self) {
         match self.choices.below(8) {
             0 | 1 => self.literal(),
@@ -283,7 +283,7 @@ impl Writer<'_, '_> {
         }
         match self.choices.below(10) {
             0..=2 => match self.kind {
-                // Calls go to functions before this one only, so that programs end.
+                // Calls go to functions before this one only, so that programs terminate.
                 Kind::Function(index) if index > 0 => {
                     let callee = self.choices.below(index);
                     self.callee(&format!("f{callee}"));
@@ -295,7 +295,7 @@ impl Writer<'_, '_> {
             },
             3 | 4 => self.helper(size),
             5 => {
-                // The function made here, which shares a cell.
+                // The nested function, which shares a cell.
                 self.ops(&["load_fast g", "push_null"]);
                 self.value(size);
                 self.op("call 1");
@@ -350,7 +350,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A call of one of the functions that may be exchanged, or of one that is small.
+    /// A call of one of the interchangeable functions, or of a small one.
     fn helper(&mut self, size: usize) {
         let callee = self
             .choices
@@ -546,9 +546,10 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// `[value for v3 in xs]`; where it raises, the local gets its value back.
+    /// `[value for v3 in xs]`; if it raises, the local gets its value back.
     fn comprehension(&mut self, size: usize) {
-        // The stack is not known to the handler where this is a part of something larger, so only closed ones have one.
+        // As a part of a larger expression the stack depth is not known to a handler, so only
+        // separate ones have one.
         let (head, skip, end) = (self.label(), self.label(), self.label());
         let kind = self.choices.below(3);
         let what = self.choices.pick(&["load_fast xs", "load_fast t"]);

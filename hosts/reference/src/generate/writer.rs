@@ -1,34 +1,34 @@
-//! The text of one function, and what is known of the place where the next instruction goes.
+//! The text of one function, and the state at the place of the next instruction.
 
 use super::Choices;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Locals that hold anything.
+/// Locals with any values.
 pub(super) const VALUES: usize = 4;
 /// Loop counters.
 pub(super) const COUNTERS: usize = 3;
-/// Entries of the operand stack, for all that expressions of the sizes used here need.
+/// Entries of the operand stack, enough for expressions of the sizes used here.
 const STACK: usize = 64;
 
-/// What is written.
+/// The kind of function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// A function of two parameters that may call those before it.
+    /// A function of two parameters that may call earlier ones.
     Function(usize),
     /// The method `m` of a class: an instance and a value.
     Method,
-    /// A function of one parameter in a function, which shares a cell with it.
+    /// A nested function of one parameter, which shares a cell with the outer one.
     Closure,
-    /// A function that calls itself, counting down.
+    /// A recursive function, counting down.
     Recursive,
 }
 
-/// A loop around the place.
+/// A loop around the current place.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
     pub head: String,
-    /// Where to go with the iterator popped.
+    /// The label to jump to after popping the iterator.
     pub end: String,
     pub has_iterator: bool,
     /// Stack entries in its body.
@@ -47,12 +47,12 @@ pub(super) struct Writer<'a, 'b> {
     names: BTreeSet<String>,
     labels: usize,
     instructions: usize,
-    /// Stack entries below what the statement pushes itself.
+    /// Stack entries below those that the statement pushes itself.
     pub depth: usize,
     pub loops: Vec<Loop>,
     /// Handlers and `with` blocks around.
     pub nesting: usize,
-    /// Whether an exception is being handled.
+    /// True if an exception is being handled.
     pub is_handling: bool,
     /// Statements left.
     pub room: usize,
@@ -112,7 +112,7 @@ impl<'a, 'b> Writer<'a, 'b> {
             let _ = writeln!(text, "  name {name}");
         }
         text += &self.body;
-        // The last handler that fits is the one that counts, so the inner ones come last.
+        // The last matching handler applies, so the inner ones come last.
         self.handlers.iter().rev().for_each(|line| text += line);
         text + "}\n"
     }
@@ -123,7 +123,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         self.instructions += 1;
     }
 
-    /// Several.
+    /// Several instructions.
     pub fn ops(&mut self, lines: &[&str]) {
         lines.iter().for_each(|line| self.op(line));
     }
@@ -138,7 +138,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         self.op(format!("load_const #{index}"));
     }
 
-    /// An instruction with a name, and what may follow it.
+    /// An instruction with a name, and further text.
     pub fn named(&mut self, op: &str, name: &str, rest: &str) {
         self.names.insert(name.to_owned());
         self.op(format!("{op} {name}{rest}"));
@@ -149,7 +149,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         self.named("load_global", name, ", 1");
     }
 
-    /// A method of what is on the stack, to be called.
+    /// A method of the object on the stack, to be called.
     pub fn method(&mut self, name: &str) {
         self.named("load_attr", name, ", 1");
     }
@@ -160,7 +160,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         format!("l{}", self.labels)
     }
 
-    /// Put a label here.
+    /// Places a label here.
     pub fn bind(&mut self, label: &str) {
         let _ = writeln!(self.body, "{label}:");
     }
@@ -187,7 +187,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         }
     }
 
-    /// Whether this is a method or closure, which calls nothing.
+    /// Returns true for a method or closure, which makes no calls.
     pub fn is_leaf(&self) -> bool {
         matches!(self.kind, Kind::Method | Kind::Closure)
     }

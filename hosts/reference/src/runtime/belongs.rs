@@ -1,4 +1,4 @@
-//! Whether an object is one of those that inferred facts speak of.
+//! Checks that an object is one of those that inferred facts allow.
 
 use super::call::code_of;
 use super::class::Class;
@@ -11,15 +11,15 @@ use cladonia::bytecode::ConstValue;
 use cladonia::infer::{Analysis, Facts, Identity, Kind, Slot};
 use cladonia::types::Type;
 
-/// How deep the inside of objects is looked at.
+/// The depth to which the inside of objects is checked.
 const DEPTH: u32 = 3;
-/// How many items of one object are looked at.
+/// The number of items of one object that are checked.
 const ITEMS: usize = 12;
 
-/// Whether what a local or an entry of the stack holds is possible, given the facts; if not, why.
+/// Checks that the content of a local or an entry of the stack is possible, given the facts.
 ///
 /// # Errors
-/// What is not so.
+/// The contradiction.
 pub fn belongs(analysis: &Analysis, facts: &Facts, object: Option<&Ref>) -> Result<(), String> {
     match object {
         None if facts.ty.could_be(Type::NULLPTR) => Ok(()),
@@ -34,7 +34,7 @@ fn check(analysis: &Analysis, facts: &Facts, object: &Ref, depth: u32) -> Result
         return Ok(());
     }
     let text = || super::ops::repr(object).unwrap_or_else(|_| object.class().name.to_string());
-    // Nor has it iterators over dicts and sets.
+    // Nor does it have iterators over dicts and sets.
     let mut known = facts.objects().iter().map(|id| analysis.objects[id].kind);
     if object.get::<SeqIter>().is_some() && known.any(|kind| kind == Kind::Iterator) {
         return Ok(());
@@ -55,7 +55,7 @@ fn check(analysis: &Analysis, facts: &Facts, object: &Ref, depth: u32) -> Result
     {
         return Err(format!("{} is negative", text()));
     }
-    // Of these the type says all there is to know.
+    // For these the type describes the object completely.
     let plain = Type::LONG | Type::FLOAT | Type::UNICODE | Type::NONE_TYPE | Type::CODE;
     if ty <= plain || facts.is_open() || facts.objects().is_empty() || depth == 0 {
         return Ok(());
@@ -87,7 +87,7 @@ fn is_constant(object: &Ref, constant: &ConstValue) -> bool {
     }
 }
 
-/// Whether the object is one that the identity stands for, as far as it can be seen.
+/// Checks that the object is one that the identity represents, as far as that can be tested.
 fn is_one_of(analysis: &Analysis, id: Identity, object: &Ref, depth: u32) -> Result<(), String> {
     let known = &analysis.objects[&id];
     if known.escaped && !matches!(known.kind, Kind::Function | Kind::Class) {

@@ -1,4 +1,4 @@
-//! The classes and functions that every program has, and how a runtime comes up and goes.
+//! The classes and functions that every program has, and the start and end of a runtime.
 
 use super::class::{self, Class};
 use super::dict::Dict;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 macro_rules! classes {
     ($($field:ident: $kind:ident, $row:ident < $($parent:ident),*;)*) => {
-        /// The classes of the runtime's own.
+        /// The builtin classes of the runtime.
         pub struct Classes {
             $(#[doc = concat!("`", stringify!($row), "`")] pub $field: Ref,)*
         }
@@ -64,7 +64,7 @@ classes! {
     slice: Slice, Slice <;
 }
 
-/// Make a runtime and let it be this thread's.
+/// Creates a runtime and makes it this thread's.
 pub(super) fn bootstrap(
     options: Options,
 ) -> std::result::Result<*const Runtime, Box<dyn std::error::Error>> {
@@ -110,12 +110,12 @@ pub(super) fn bootstrap(
     Ok(runtime)
 }
 
-/// Free a runtime's memory but that of the objects it names itself.
+/// Frees a runtime's memory, except the objects in its own fields.
 ///
 /// # Safety
-/// `runtime` was made by [`bootstrap`], and nobody uses it any more.
+/// `runtime` was created by [`bootstrap`], and is not used any more.
 pub(super) unsafe fn dismantle(runtime: *mut Runtime) {
-    // SAFETY: the caller's promise; the fields that are dropped hold no references.
+    // SAFETY: the caller's promise; the dropped fields own no references.
     unsafe {
         std::ptr::drop_in_place(&raw mut (*runtime).thread);
         std::ptr::drop_in_place(&raw mut (*runtime).objects);
@@ -128,7 +128,7 @@ pub(super) unsafe fn dismantle(runtime: *mut Runtime) {
     }
 }
 
-/// What comes when the runtime is there: small ints, exceptions, functions.
+/// Creates the objects that need an existing runtime: small ints, exceptions, functions.
 fn fill() {
     let rt = rt();
     let ints = (-5..=256)
@@ -206,7 +206,7 @@ fn arguments<const N: usize>(args: &[Ref], name: &str) -> Result<[Ref; N]> {
     }
 }
 
-/// How a class of the runtime's own is called; none for classes of the program.
+/// The constructor of a builtin class; none for user classes.
 pub(super) fn constructor(class: &Ref) -> Option<NativeFn> {
     let c = &rt().classes;
     Some(match () {

@@ -1,4 +1,5 @@
-//! Calls: of functions of the program, natively or in the interpreter, of classes, methods and native functions.
+//! Calls: of user functions, natively or in the interpreter, of classes, methods and native
+//! functions.
 
 use super::class::{self, Class};
 use super::code::CodeData;
@@ -72,7 +73,7 @@ fn call_function(
     let code = code_of(function).clone();
     let slots = bind(function, &code, args, kwargs)?;
     units::count_call(&code, &slots);
-    // The slots that are parameters are all bound, so they are what a native entry takes.
+    // The slots of parameters are all bound, so they are the arguments of a native entry.
     if let Some(unit) = units::native(&code) {
         let args = slots
             .into_iter()
@@ -83,7 +84,7 @@ fn call_function(
     interpret(callee, &code, slots, None)
 }
 
-/// Run a function in the interpreter; `slots` are its parameters.
+/// Runs a function in the interpreter; `slots` are its parameters.
 pub fn interpret(
     callee: &Ref,
     code: &Rc<CodeData>,
@@ -221,7 +222,7 @@ pub fn build_class(args: &[Ref]) -> Result<Ref> {
     let cell = run_body(body, namespace.clone())?;
     let dict = namespace.get::<Dict>().expect("a dict");
     let class = class::define(name, bases.to_vec(), dict)?;
-    // The body gives the cell of `__class__`, where a method uses it.
+    // The body returns the cell of `__class__`, if a method uses it.
     if let Some(cell) = cell.get::<super::heap::CellObject>() {
         cell.content.set(Some(class.clone()));
     }

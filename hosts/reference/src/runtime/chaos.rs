@@ -1,16 +1,16 @@
-//! What happens at random, all of it from the options' seed: when functions and loops are compiled, when compiled code
-//! has to look for pending work, and when what units rely on changes.
+//! Random events, all determined by the options' seed: the compilation of functions and loops,
+//! requests to compiled code to test for pending work, and changes of units' assumptions.
 
 use super::rt;
 
-/// Calls of helpers between two changes of the world, about.
+/// The average number of helper calls between two changes.
 const CALM: u64 = 24;
 
 fn is_on() -> bool {
     rt().options.get().chaos
 }
 
-/// How often something is to be counted before it is compiled: at random below `n` under chaos, else `usual`.
+/// The number of counts before a compile: random below `n` under chaos, otherwise `usual`.
 pub(super) fn threshold(usual: u64, n: u64) -> u64 {
     match is_on() {
         true => rt().jit.random(n),
@@ -18,14 +18,14 @@ pub(super) fn threshold(usual: u64, n: u64) -> u64 {
     }
 }
 
-/// At random, ask compiled code to look for pending work.
+/// At random, requests compiled code to test for pending work.
 pub(super) fn ask() {
     if is_on() && rt().jit.random(8) == 0 {
         rt().thread.pending.set(1);
     }
 }
 
-/// Do what compiled code was asked to look for.
+/// Runs the pending work.
 pub(super) fn do_pending() {
     let rt = rt();
     if rt.thread.pending.replace(0) != 0 && is_on() && rt.jit.random(2) == 0 {
@@ -33,7 +33,8 @@ pub(super) fn do_pending() {
     }
 }
 
-/// A helper that may run code of the program runs: at random, that code changes what a unit relies on.
+/// Called by helpers that may run user code: at random, as if that code changed an assumption of a
+/// unit.
 pub(super) fn change() {
     if !is_on() || rt().jit.random(CALM) != 0 {
         return;

@@ -12,27 +12,28 @@ use std::rc::Rc;
 #[repr(C)]
 pub struct Class {
     head: Head,
-    /// How its instances are laid out.
+    /// The layout of its instances.
     pub kind: Kind,
     /// Its name.
     pub name: Box<str>,
-    /// The predefined class it is or inherits from.
+    /// The predefined class that it is or inherits from.
     pub predefined: Predefined,
-    /// The classes it inherits from, in order of resolution, without itself.
+    /// The classes that it inherits from, in order of resolution, without itself.
     pub mro: Vec<Ref>,
     /// Its own attributes.
     attrs: RefCell<HashMap<Rc<str>, Ref>>,
     /// Its handle.
     pub handle: ClassHandle,
-    /// Whether somebody relies on its attributes.
+    /// True if a unit relies on its attributes.
     pub is_watched: Cell<bool>,
     root: OnceCell<Box<Shape>>,
     exact: OnceCell<Type>,
-    /// The shape an instance had when the program last used one of its attributes.
+    /// The shape of an instance at the latest use of one of its attributes.
     pub seen: Cell<*const Shape>,
 }
 
-/// Which attributes an instance has: a hidden class. Shapes of one class form a tree, and each belongs to one class only.
+/// The attributes of an instance: a hidden class. Shapes of one class form a tree, and each belongs
+/// to one class only.
 pub struct Shape {
     /// The names, in the order of the slots.
     pub names: Vec<Rc<str>>,
@@ -52,7 +53,7 @@ impl Shape {
         self.names.iter().position(|known| &**known == name)
     }
 
-    /// The shape with one name more.
+    /// The shape with one more name.
     fn with(&self, name: &str) -> *const Shape {
         if let Some(next) = self.next.borrow().get(name) {
             return &raw const **next;
@@ -79,7 +80,7 @@ impl Class {
         self.root.get_or_init(|| Shape::new(Vec::new()))
     }
 
-    /// An attribute of the class or of those it inherits from.
+    /// An attribute of the class or of its bases.
     pub fn find(&self, name: &str) -> Option<Ref> {
         if let Some(own) = self.attrs.borrow().get(name) {
             return Some(own.clone());
@@ -90,7 +91,7 @@ impl Class {
         })
     }
 
-    /// Set an attribute (or remove it); whoever relies on the class is told before.
+    /// Sets an attribute (or removes it), after notifying the units that rely on the class.
     pub fn set(&self, name: &str, value: Option<Ref>) -> Option<Ref> {
         self.tell();
         let mut attrs = self.attrs.borrow_mut();
@@ -106,7 +107,7 @@ impl Class {
         }
     }
 
-    /// Whether the class is `other` or inherits from it.
+    /// Returns true if the class is `other` or inherits from it.
     pub fn is_subclass(&self, other: &Ref) -> bool {
         std::ptr::eq(self, other.as_ptr().cast()) || self.mro.iter().any(|base| base.is(other))
     }
@@ -119,7 +120,7 @@ impl Drop for Class {
     }
 }
 
-/// A class of the runtime's own.
+/// A builtin class of the runtime.
 pub(super) fn builtin(
     host: HostId,
     kind: Kind,
@@ -128,7 +129,8 @@ pub(super) fn builtin(
     metaclass: Option<&Ref>,
 ) -> Ref {
     let mro = parents.to_vec();
-    // SAFETY: parents are classes; the first one has no class of its own yet that could be asked.
+    // SAFETY: parents are classes; the first one has no class of its own yet, so it can't be read
+    // by `get`.
     let bases = mro
         .iter()
         .map(|base| unsafe { (*base.as_ptr().cast::<Class>()).handle })
@@ -156,7 +158,7 @@ pub(super) fn builtin(
     )
 }
 
-/// A class of the program.
+/// A user class.
 pub fn define(name: &str, bases: Vec<Ref>, namespace: &super::dict::Dict) -> Result<Ref> {
     let bases = if bases.is_empty() {
         vec![rt().classes.object.clone()]
@@ -186,7 +188,7 @@ pub fn define(name: &str, bases: Vec<Ref>, namespace: &super::dict::Dict) -> Res
     Ok(class)
 }
 
-/// A class of the program's with this resolution order (without itself).
+/// A user class with this resolution order (without itself).
 pub(super) fn new(name: &str, mro: Vec<Ref>) -> Ref {
     let handles: Vec<ClassHandle> = mro
         .iter()
@@ -218,7 +220,8 @@ pub(super) fn new(name: &str, mro: Vec<Ref>) -> Ref {
     )
 }
 
-/// C3: the bases' orders merged, so that each class comes before those it inherits from and bases keep their order.
+/// C3: merges the bases' orders, so that each class comes before its bases and bases keep their
+/// order.
 fn linearise(bases: &[Ref]) -> Result<Vec<Ref>> {
     let mut lists: Vec<Vec<Ref>> = bases
         .iter()
@@ -255,7 +258,7 @@ fn linearise(bases: &[Ref]) -> Result<Vec<Ref>> {
     }
 }
 
-/// Run an object's `__del__`; what it raises is lost.
+/// Runs an object's `__del__`; its exception is discarded.
 pub(super) fn finalise(object: &Ref) {
     if rt().is_closing.get() {
         return;
@@ -284,13 +287,14 @@ fn missing<T>(object: &Ref, name: &str) -> Result<T> {
     )
 }
 
-/// Whether something found in a class binds the object it was found for.
+/// Returns true if an attribute found in a class binds its receiver.
 pub fn binds(found: &Ref) -> bool {
     found.get::<Function>().is_some()
         || found.get::<Native>().is_some_and(|native| native.is_method)
 }
 
-/// What attribute `name` of `object` is: the value, and whether it is a function of the class that would bind the object.
+/// Finds attribute `name` of `object`: the value, and true if it is a function of the class that
+/// binds the object.
 fn find_attr(object: &Ref, name: &str) -> Result<(Ref, bool)> {
     if let Some(instance) = object.get::<Instance>() {
         object.class().seen.set(instance.shape.get());
@@ -333,7 +337,7 @@ pub fn get_attr(object: &Ref, name: &str) -> Result<Ref> {
     })
 }
 
-/// `object.name` for a call: what to call, and the object to pass first.
+/// `object.name` for a call: the callable, and the object to pass first.
 pub fn get_method(object: &Ref, name: &str) -> Result<(Ref, Option<Ref>)> {
     let (found, bind) = find_attr(object, name)?;
     Ok((found, bind.then(|| object.clone())))
@@ -426,7 +430,7 @@ pub fn delete_attr(object: &Ref, name: &str) -> Result<()> {
     missing(object, name)
 }
 
-/// An instance of a class of the program: made, then `__init__` is run.
+/// An instance of a user class: allocated, then initialised by `__init__`.
 pub fn instantiate(class: &Ref, args: Vec<Ref>, kwargs: Vec<(Ref, Ref)>) -> Result<Ref> {
     let content = class.get::<Class>().expect("a class");
     let object = alloc::instance(class, content.root());
@@ -455,7 +459,7 @@ pub fn instantiate(class: &Ref, args: Vec<Ref>, kwargs: Vec<(Ref, Ref)>) -> Resu
     Ok(object)
 }
 
-/// Call a special method of the object's class, if it has it.
+/// Calls a special method of the object's class, if it has it.
 pub fn special(object: &Ref, name: &str, args: &[Ref]) -> Option<Result<Ref>> {
     if object.kind() != Kind::Instance {
         return None;

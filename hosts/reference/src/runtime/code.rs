@@ -1,4 +1,4 @@
-//! Code objects: typed bytecode with its constants as objects, and what the runtime has learnt of it.
+//! Code objects: typed bytecode with its constants as objects, and the runtime's profile of it.
 
 use super::heap::Ref;
 use cladonia::bytecode::{Code, Met, Pc, Reason};
@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Classes that one attribute load is compiled for at most.
+/// The most classes for which one attribute load is compiled.
 const MOST_CLASSES: usize = 4;
 
 /// A code.
@@ -23,39 +23,39 @@ pub struct CodeData {
     pub name_objects: Vec<Ref>,
     /// For each instruction, the types of its operands so far.
     pub profile: RefCell<Vec<Vec<Type>>>,
-    /// How often it was called.
+    /// The number of calls.
     pub calls: Cell<u64>,
-    /// How often each loop went round.
+    /// The profile of each loop.
     pub loops: RefCell<HashMap<Pc, Loop>>,
-    /// What native code calls its functions through.
+    /// The cell through which native code calls its functions.
     pub cell: RefCell<Option<EntryCell>>,
-    /// The unit of whole calls that was made last.
+    /// The latest unit of whole calls.
     pub unit: RefCell<Option<UnitHandle>>,
-    /// Bets not to make again.
+    /// Speculations that must not be repeated.
     pub avoid: RefCell<HashSet<(Pc, Reason)>>,
-    /// Classes of the receivers that attribute loads met, a few at most.
+    /// Observed classes of the receivers of attribute loads, a few at most.
     pub met: RefCell<HashMap<Pc, Met>>,
-    /// How many function units were made.
+    /// The number of function units compiled.
     pub versions: Cell<u32>,
-    /// Why it stays in the interpreter.
+    /// The reason why it stays in the interpreter.
     pub refused: RefCell<Option<String>>,
 }
 
-/// What is known of a loop.
+/// The profile of a loop.
 #[derive(Debug, Default)]
 pub struct Loop {
-    /// How often it went round in the interpreter.
+    /// The number of iterations in the interpreter.
     pub count: u64,
-    /// The unit that was made last.
+    /// The latest unit.
     pub unit: Option<UnitHandle>,
-    /// How many units were made.
+    /// The number of units compiled.
     pub versions: u32,
-    /// Whether no more are made.
+    /// True if no more are compiled.
     pub is_closed: bool,
 }
 
 impl Loop {
-    /// Its unit, if that is valid. An invalid one is let go.
+    /// Its unit, if that is valid. An invalid one is dropped.
     pub fn unit(&mut self) -> Option<UnitHandle> {
         self.unit.take_if(|unit| !unit.is_valid());
         self.unit.clone()
@@ -82,20 +82,20 @@ impl CodeData {
         }
     }
 
-    /// Whether calls with positional arguments alone can go to compiled code.
+    /// Returns true if calls with only positional arguments can go to compiled code.
     pub fn is_plain(&self) -> bool {
         let c = &self.code;
         c.optimized && !c.varargs && !c.varkeywords && c.kwonly == 0 && !c.is_generator
     }
 
-    /// The unit of whole calls, if there is a valid one. An invalid one is let go.
+    /// The unit of whole calls, if there is a valid one. An invalid one is dropped.
     pub fn unit(&self) -> Option<UnitHandle> {
         let mut unit = self.unit.borrow_mut();
         unit.take_if(|unit| !unit.is_valid());
         unit.clone()
     }
 
-    /// Note the types of an instruction's operands. Two observations that differ leave no hint.
+    /// Notes the types of an instruction's operands. Two observations that differ leave no hint.
     pub fn observe(&self, pc: Pc, types: &[Type]) {
         let mut profile = self.profile.borrow_mut();
         let known = &mut profile[pc.0 as usize];
@@ -111,7 +111,7 @@ impl CodeData {
         }
     }
 
-    /// Note the class of an attribute load's receiver.
+    /// Notes the class of an attribute load's receiver.
     pub fn meet(&self, pc: Pc, class: Type) {
         let mut met = self.met.borrow_mut();
         let seen = &mut met.entry(pc).or_default().seen;
@@ -120,14 +120,14 @@ impl CodeData {
         }
     }
 
-    /// The attribute loads that have met several classes, with those.
+    /// The attribute loads that have observed several classes, with those.
     pub fn several(&self) -> HashMap<Pc, Met> {
         let met = self.met.borrow();
         let several = met.iter().filter(|(_, met)| met.seen.len() > 1);
         several.map(|(pc, met)| (*pc, met.clone())).collect()
     }
 
-    /// The bytecode with what was observed as hints.
+    /// The bytecode with the observations as hints.
     pub fn with_hints(&self) -> Code {
         let mut code = self.code.clone();
         for (instr, seen) in code.instrs.iter_mut().zip(self.profile.borrow().iter()) {

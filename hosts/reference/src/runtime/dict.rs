@@ -10,13 +10,13 @@ use std::collections::HashMap;
 pub struct Dict {
     head: Head,
     table: RefCell<Table>,
-    /// Whether somebody relies on its names.
+    /// True if a unit relies on its names.
     pub is_watched: Cell<bool>,
 }
 
 #[derive(Default)]
 struct Table {
-    /// Entries in order; those deleted are gaps.
+    /// Entries in order; deleted ones are gaps.
     entries: Vec<Option<Entry>>,
     /// Entries by hash.
     index: HashMap<u64, Vec<usize>>,
@@ -38,17 +38,17 @@ impl Dict {
         }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.table.borrow().len
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Where a key is. Comparing may run code of the program, so nothing is borrowed meanwhile.
+    /// The place of a key. Comparing may run user code, so nothing is borrowed meanwhile.
     fn find(&self, key: &Ref, hash: u64) -> Result<Option<usize>> {
         let places = self.table.borrow().index.get(&hash).cloned();
         for place in places.unwrap_or_default() {
@@ -90,7 +90,7 @@ impl Dict {
         Ok(())
     }
 
-    /// Remove a key; gives its value.
+    /// Removes a key. Returns its value.
     pub fn remove(&self, key: &Ref) -> Result<Option<Ref>> {
         self.tell(key);
         let hash = ops::hash(key)?;
@@ -109,7 +109,7 @@ impl Dict {
         Ok(Some(entry.value))
     }
 
-    /// Whoever relies on the name is told before it changes.
+    /// Notifies the units that rely on the name, before it changes.
     fn tell(&self, key: &Ref) {
         if self.is_watched.get()
             && let Some(name) = key.as_str()
@@ -127,7 +127,7 @@ impl Dict {
             .collect()
     }
 
-    /// The value of a name: strings are compared without the program.
+    /// The value of a name: strings are compared without running user code.
     pub fn name(&self, name: &str) -> Option<Ref> {
         let table = self.table.borrow();
         let places = table.index.get(&ops::hash_str(name))?;
@@ -137,7 +137,7 @@ impl Dict {
         })
     }
 
-    /// Remove everything, the last entry first.
+    /// Removes all entries, the last one first.
     pub fn clear(&self) {
         let mut entries = std::mem::take(&mut *self.table.borrow_mut()).entries;
         while let Some(entry) = entries.pop() {

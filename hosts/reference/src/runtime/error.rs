@@ -4,7 +4,7 @@ use super::class::Class;
 use super::heap::{Instance, Ref, alloc};
 use super::{Result, class, ops, rt};
 
-/// An exception on its way.
+/// A raised exception.
 #[derive(Debug)]
 pub struct Raised(pub Ref);
 
@@ -38,7 +38,7 @@ exceptions! {
     SYSTEM "SystemError" ("Exception");
 }
 
-/// The class of a name from the list here.
+/// The class of a name from the list above.
 fn class_named(name: &str) -> Ref {
     rt().exceptions
         .borrow()
@@ -60,12 +60,12 @@ pub fn new(name: &str, argument: Ref) -> Raised {
     Raised(object)
 }
 
-/// Raise an exception with a message.
+/// Raises an exception with a message.
 pub fn raise<T>(name: &str, message: impl Into<Box<str>>) -> Result<T> {
     Err(new(name, alloc::str(message)))
 }
 
-/// Whether an exception is an instance of the class of this name.
+/// Returns true if an exception is an instance of the class of this name.
 pub fn is_a(exception: &Ref, name: &str) -> bool {
     exception.class().is_subclass(&class_named(name))
 }

@@ -1,7 +1,9 @@
-//! Frames, and the thread they are on. Compiled code makes and reads them: the layouts are `repr(C)`.
+//! Frames, and the thread they are on. Compiled code creates and reads them: the layouts are
+//! `repr(C)`.
 //!
-//! A frame's words are its locals, its operand stack, then for each local the words ([`LOCAL_WORDS`]) in which compiled code
-//! keeps raw values while it calls out. Each local and stack word is an owned reference or null.
+//! A frame's words are its locals, its operand stack, then for each local the words
+//! ([`LOCAL_WORDS`]) in which compiled code stores raw values during call-outs. Each local and
+//! stack word is an owned reference or null.
 
 use super::code::CodeData;
 use super::error::{self, Raised, raise};
@@ -19,11 +21,11 @@ use std::rc::Rc;
 pub struct Frame {
     /// The caller's frame.
     previous: Cell<*mut Frame>,
-    /// The function that runs; the caller holds it.
+    /// The running function, which the caller keeps alive.
     function: Cell<Obj>,
-    /// Its code, which the function holds.
+    /// Its code, which the function keeps alive.
     code: Cell<*const CodeData>,
-    /// The instruction that runs (its position).
+    /// The running instruction (its position).
     position: Cell<u64>,
     /// The namespace, in module and class bodies; owned, or null.
     namespace: Cell<Obj>,
@@ -36,27 +38,27 @@ pub struct Frame {
 pub struct Thread {
     /// The innermost frame.
     frame: Cell<*mut Frame>,
-    /// Where the next frame begins.
+    /// The start of the next frame.
     top: Cell<*mut u64>,
-    /// The end of the room for frames.
+    /// The end of the memory for frames.
     limit: Cell<*mut u64>,
-    /// How many frames there are.
+    /// The number of frames.
     depth: Cell<u64>,
-    /// How many there may be.
+    /// The most frames.
     max_depth: Cell<u64>,
-    /// Not 0 if compiled code is to look for something to do.
+    /// Not 0 if compiled code must test for pending work.
     pub pending: Cell<u64>,
     /// The exception that was raised; owned, or null.
     exception: Cell<Obj>,
     /// The exception that is being handled; owned, or null.
     handled: Cell<Obj>,
     nesting: Cell<u32>,
-    /// The room for frames; used through the pointers above only.
+    /// The memory for frames, used through the pointers above only.
     stack: Vec<u64>,
     begin: *mut u64,
 }
 
-/// Offsets that the intrinsics read.
+/// Offsets that the intrinsics use.
 pub mod layout {
     use super::*;
 
@@ -79,11 +81,11 @@ pub mod layout {
         THREAD_MAX_DEPTH = Thread.max_depth;
         THREAD_PENDING = Thread.pending;
     }
-    /// Where the locals begin.
+    /// The offset of the locals.
     pub const SLOTS: i32 = size_of::<Frame>() as i32;
 }
 
-/// How many bytes a frame of a code takes.
+/// The size of a code's frame in bytes.
 pub fn size(code: &cladonia::bytecode::Code) -> usize {
     size_of::<Frame>() + 8 * ((1 + LOCAL_WORDS) * code.locals.len() + code.stacksize as usize)
 }
@@ -120,22 +122,22 @@ impl Thread {
         FrameRef(NonNull::new(self.frame.get()).expect("a frame"))
     }
 
-    /// Whether no frame is on the thread.
+    /// Returns true if the thread has no frame.
     pub fn is_idle(&self) -> bool {
         self.frame.get().is_null()
     }
 
-    /// Take the pending exception.
+    /// Takes the pending exception.
     pub fn take_exception(&self) -> Option<Ref> {
         owned(self.exception.replace(null_mut()))
     }
 
-    /// Let an exception be pending (or none).
+    /// Sets the pending exception (or none).
     pub fn set_exception(&self, exception: Option<Ref>) {
         drop(owned(self.exception.replace(raw(exception))));
     }
 
-    /// Replace the exception that is being handled.
+    /// Replaces the exception that is being handled.
     pub fn replace_handled(&self, exception: Option<Ref>) -> Option<Ref> {
         owned(self.handled.replace(raw(exception)))
     }
@@ -147,7 +149,7 @@ impl Thread {
         (!handled.is_null()).then(|| unsafe { Ref::from_borrowed(handled) })
     }
 
-    /// Run something that nests, as deep as the native stack surely allows.
+    /// Runs `run`, unless the native stack may be too deep.
     pub fn nested<T>(&self, run: impl FnOnce() -> Result<T>) -> Result<T> {
         if self.nesting.get() > 200 {
             return raise(error::RECURSION, "maximum recursion depth exceeded");
@@ -158,7 +160,7 @@ impl Thread {
         result
     }
 
-    /// Words of the stack that are in use, for messages.
+    /// Words of the stack in use, for messages.
     pub fn used(&self) -> usize {
         debug_assert!(!self.stack.is_empty());
         (self.top.get() as usize - self.begin as usize) / 8
@@ -166,7 +168,7 @@ impl Thread {
 }
 
 pub(super) fn owned(p: Obj) -> Option<Ref> {
-    // SAFETY: the places this is used for hold an owned reference or null.
+    // SAFETY: all callers pass an owned reference or null.
     (!p.is_null()).then(|| unsafe { Ref::from_owned(p) })
 }
 
@@ -174,7 +176,7 @@ fn raw(object: Option<Ref>) -> Obj {
     object.map_or(null_mut(), Ref::into_raw)
 }
 
-/// Make a frame.
+/// Creates a frame.
 ///
 /// # Errors
 /// `RecursionError` if there are too many.
@@ -189,7 +191,7 @@ pub fn push(function: &Ref, code: &Rc<CodeData>, namespace: Option<Ref>) -> Resu
     thread.top.set(end);
     thread.depth.set(thread.depth.get() + 1);
     let frame = top.cast::<Frame>();
-    // SAFETY: the words are inside the thread's stack and nobody's.
+    // SAFETY: the words are inside the thread's stack and not in use.
     unsafe {
         top.write_bytes(0, words);
         frame.write(Frame {
@@ -205,7 +207,7 @@ pub fn push(function: &Ref, code: &Rc<CodeData>, namespace: Option<Ref>) -> Resu
     Ok(thread.frame())
 }
 
-/// Drop what the innermost frame holds, in order, and take it down.
+/// Drops the content of the innermost frame, in order, and unlinks it.
 pub fn pop(frame: FrameRef) {
     let thread = &rt().thread;
     debug_assert!(frame == thread.frame(), "the innermost frame");
@@ -229,7 +231,7 @@ impl FrameRef {
     /// # Safety
     /// It is a live frame of this thread while the result is used.
     pub unsafe fn from_raw(frame: *mut Frame) -> FrameRef {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a live frame.
         FrameRef(unsafe { NonNull::new_unchecked(frame) })
     }
 
@@ -245,13 +247,13 @@ impl FrameRef {
 
     /// The code.
     pub fn code(&self) -> &CodeData {
-        // SAFETY: the function holds its code while it runs.
+        // SAFETY: the function keeps its code alive while it runs.
         unsafe { &*self.content().code.get() }
     }
 
     /// The function.
     pub fn function(&self) -> Ref {
-        // SAFETY: the caller holds the function while it runs.
+        // SAFETY: the caller keeps the function alive while it runs.
         unsafe { Ref::from_borrowed(self.content().function.get()) }
     }
 
@@ -262,13 +264,13 @@ impl FrameRef {
         (!namespace.is_null()).then(|| unsafe { Ref::from_borrowed(namespace) })
     }
 
-    /// The instruction that runs.
+    /// Sets the running instruction.
     pub fn set_pc(&self, pc: Pc) {
         let position = self.code().code.instr(pc).pos;
         self.content().position.set(position.into());
     }
 
-    /// The position of the instruction that runs.
+    /// The position of the running instruction.
     pub fn position(&self) -> u64 {
         self.content().position.get()
     }
@@ -279,33 +281,33 @@ impl FrameRef {
             index < code.locals.len() + code.stacksize as usize,
             "a word of the frame"
         );
-        // SAFETY: the words follow the frame, and there are as many.
+        // SAFETY: the words follow the frame, and the index is checked above.
         unsafe { &*self.0.as_ptr().add(1).cast::<Cell<Obj>>().add(index) }
     }
 
-    /// A new reference to what a local holds.
+    /// A new reference to the content of a local.
     pub fn local(&self, k: usize) -> Option<Ref> {
         let p = self.word(k).get();
         // SAFETY: an owned reference or null.
         (!p.is_null()).then(|| unsafe { Ref::from_borrowed(p) })
     }
 
-    /// Replace what a local holds; the old value dies afterwards.
+    /// Replaces the content of a local; the old value is dropped afterwards.
     pub fn set_local(&self, k: usize, value: Option<Ref>) {
         drop(self.replace_local(k, value));
     }
 
-    /// Replace what a local holds.
+    /// Replaces the content of a local.
     pub fn replace_local(&self, k: usize, value: Option<Ref>) -> Option<Ref> {
         owned(self.word(k).replace(raw(value)))
     }
 
-    /// How deep the operand stack is.
+    /// The depth of the operand stack.
     pub fn depth(&self) -> usize {
         self.content().depth.get() as usize
     }
 
-    /// Push an entry; none is a null.
+    /// Pushes an entry; none is a null.
     pub fn push(&self, value: Option<Ref>) {
         let depth = self.depth();
         self.word(self.code().code.locals.len() + depth)
@@ -313,10 +315,10 @@ impl FrameRef {
         self.content().depth.set(depth as u64 + 1);
     }
 
-    /// Pop an entry.
+    /// Pops an entry.
     ///
     /// # Panics
-    /// If the stack is empty: verified bytecode does not do that.
+    /// If the stack is empty, which verified bytecode excludes.
     pub fn pop(&self) -> Option<Ref> {
         let depth = self.depth() - 1;
         self.content().depth.set(depth as u64);
@@ -333,7 +335,7 @@ impl FrameRef {
         (!p.is_null()).then(|| unsafe { Ref::from_borrowed(p) })
     }
 
-    /// Take the entry at a depth from the top, and leave a null there.
+    /// Takes the entry at a depth from the top, and leaves a null there.
     pub fn take(&self, from_top: usize) -> Option<Ref> {
         owned(self.stack_word(from_top).replace(null_mut()))
     }
@@ -343,13 +345,13 @@ impl FrameRef {
         self.word(self.code().code.locals.len() + self.depth() - 1 - from_top)
     }
 
-    /// Let the stack be this deep; the words above were moved away.
+    /// Sets the depth of the stack; the words above were moved away.
     pub fn set_depth(&self, depth: usize) {
         self.content().depth.set(depth as u64);
     }
 }
 
-/// Make the exception pending and give the null that says so.
+/// Makes the exception pending, and returns null for it.
 pub fn give(result: Result<Ref>) -> Obj {
     match result {
         Ok(object) => object.into_raw(),
@@ -360,10 +362,10 @@ pub fn give(result: Result<Ref>) -> Obj {
     }
 }
 
-/// The result of native code: null says that an exception is pending.
+/// The result of native code: null means that an exception is pending.
 ///
 /// # Safety
-/// `result` is a reference given away, or null.
+/// `result` is an owned reference, or null.
 pub unsafe fn take(result: Obj) -> Result<Ref> {
     match owned(result) {
         Some(object) => Ok(object),

@@ -1,12 +1,12 @@
-//! Objects in memory: their layouts, references to them, and how they die.
+//! Objects in memory: their layouts, references to them, and their deallocation.
 //!
-//! Every object begins with a [`Head`]. The layouts are `repr(C)`, because compiled code reads them through the
-//! intrinsics; offsets are taken from here with `offset_of!`. A [`Ref`] owns one reference. An immortal object's count
-//! is negative and never changes.
+//! Every object begins with a [`Head`]. The layouts are `repr(C)`, because compiled code accesses
+//! them through the intrinsics; offsets are taken from here with `offset_of!`. A [`Ref`] owns one
+//! reference. An immortal object's count is negative and never changes.
 //!
 //! # Safety contract
-//! All objects of a runtime live on one thread. A class's [`Kind`] says which layout its instances have; only
-//! [`alloc`] makes objects, and it takes the layout and a class that agree.
+//! All objects of a runtime live on one thread. A class's [`Kind`] determines the layout of its
+//! instances; only [`alloc`] allocates objects, and it takes a matching layout and class.
 
 use super::class::{Class, Shape};
 use super::code::CodeData;
@@ -20,13 +20,14 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-/// An object as compiled code passes it: owned or borrowed as the callee's contract says; null for no object.
+/// An object as compiled code passes it: owned or borrowed according to the callee's contract; null
+/// for no object.
 pub type Obj = *mut Head;
 
-/// The count of objects that live forever.
+/// The count of immortal objects.
 pub const IMMORTAL: i64 = i64::MIN / 2;
 
-/// How the instances of a class are laid out.
+/// The layout of a class's instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// [`Instance`]
@@ -73,12 +74,12 @@ pub enum Kind {
     Slice,
 }
 
-/// What every object begins with.
+/// The start of every object.
 #[repr(C)]
 pub struct Head {
     /// References, or negative for an immortal object.
     pub count: Cell<i64>,
-    /// The class, whose reference the object holds.
+    /// The class, to which the object owns a reference.
     pub class: Cell<*const Class>,
 }
 
@@ -93,15 +94,16 @@ pub unsafe trait Layout {
 
 macro_rules! layouts {
     ($($ty:ident: $($kind:ident)|*;)*) => {
-        // SAFETY: all are `repr(C)` with the head first; `destroy` and `alloc` keep kinds and layouts together.
+        // SAFETY: all are `repr(C)` with the head first; `destroy` and `alloc` keep kinds and
+        // layouts together.
         $(unsafe impl Layout for $ty { const KINDS: &'static [Kind] = &[$(Kind::$kind),*]; })*
 
-        /// Free an object's memory and drop what it holds.
+        /// Frees an object's memory and drops its fields.
         ///
         /// # Safety
-        /// The object has no references left, and nobody uses it afterwards.
+        /// The object has no references left, and is not used afterwards.
         unsafe fn free(p: Obj, kind: Kind) {
-            // SAFETY: the kind says which layout was boxed.
+            // SAFETY: the kind determines the layout that was boxed.
             unsafe {
                 match kind {
                     $($(Kind::$kind)|* => drop(Box::from_raw(p.cast::<$ty>())),)*
@@ -134,11 +136,11 @@ layouts! {
     Slice: Slice;
 }
 
-/// An instance of a class of the program, or an exception.
+/// An instance of a user class, or an exception.
 #[repr(C)]
 pub struct Instance {
     head: Head,
-    /// Which attributes it has, and in what order.
+    /// Its attributes, in order.
     pub shape: Cell<*const Shape>,
     /// Their values, as many as the shape has names.
     pub slots: Cell<*mut Ref>,
@@ -149,9 +151,9 @@ pub struct Instance {
 #[repr(C)]
 pub struct Int {
     head: Head,
-    /// Null if the value fits 64 bits.
+    /// The value if it does not fit into 64 bits, otherwise null.
     pub big: Option<Box<BigInt>>,
-    /// The value if it does.
+    /// The value if it fits.
     pub small: i64,
 }
 
@@ -230,7 +232,7 @@ pub struct RangeIter {
     pub next: Cell<i64>,
     /// The step.
     pub step: i64,
-    /// How many are left.
+    /// The number of values left.
     pub left: Cell<i64>,
 }
 
@@ -238,7 +240,7 @@ pub struct RangeIter {
 #[repr(C)]
 pub struct SeqIter {
     head: Head,
-    /// What it goes over; none when it is used up.
+    /// The sequence; none when the iterator is exhausted.
     pub seq: Cell<Option<Ref>>,
     /// The next index.
     pub index: Cell<i64>,
@@ -252,7 +254,7 @@ pub struct CellObject {
     pub content: Cell<Option<Ref>>,
 }
 
-/// A function of the program.
+/// A user function.
 #[repr(C)]
 pub struct Function {
     head: Head,
@@ -278,7 +280,7 @@ pub struct Method {
     pub this: Ref,
 }
 
-/// What a native function is called with: positional arguments (the receiver of a method first).
+/// A native function's body, with positional arguments (the receiver of a method first).
 pub type NativeFn = fn(&[Ref]) -> super::Result<Ref>;
 
 /// A function written in Rust.
@@ -287,9 +289,9 @@ pub struct Native {
     head: Head,
     /// Its name.
     pub name: &'static str,
-    /// What it does.
+    /// Its body.
     pub run: NativeFn,
-    /// Whether it binds its receiver when it is found in a class.
+    /// True if it binds its receiver when it is found in a class.
     pub is_method: bool,
 }
 
@@ -297,7 +299,7 @@ pub struct Native {
 #[repr(C)]
 pub struct CodeObject {
     head: Head,
-    /// What it is.
+    /// Its content.
     pub data: Rc<CodeData>,
 }
 
@@ -309,7 +311,7 @@ pub struct Slice {
     pub parts: [Ref; 3],
 }
 
-/// Offsets that the intrinsics read.
+/// Offsets that the intrinsics use.
 pub mod layout {
     use super::*;
     use std::mem::offset_of;
@@ -344,7 +346,7 @@ pub mod layout {
     }
 }
 
-/// Declare the layouts that the intrinsics read.
+/// Declares the layouts that the intrinsics use.
 pub(super) fn declare(host: &mut HostBuilder) {
     use Width::{F64, I64, Ptr};
     use layout as at;
@@ -420,10 +422,10 @@ pub(super) fn declare(host: &mut HostBuilder) {
 pub struct Ref(NonNull<Head>);
 
 impl Ref {
-    /// Take over a reference.
+    /// Takes over a reference.
     ///
     /// # Safety
-    /// `p` is a live object, and one of its references is the caller's to give away.
+    /// `p` is a live object, and the caller owns one of its references.
     pub unsafe fn from_owned(p: Obj) -> Ref {
         // SAFETY: live objects are not null.
         Ref(unsafe { NonNull::new_unchecked(p) })
@@ -439,7 +441,7 @@ impl Ref {
         Ref::clone(&borrowed)
     }
 
-    /// Give the reference away.
+    /// Gives up ownership of the reference.
     pub fn into_raw(self) -> Obj {
         ManuallyDrop::new(self).0.as_ptr()
     }
@@ -449,12 +451,12 @@ impl Ref {
         self.0.as_ptr()
     }
 
-    /// Whether two references are to one object.
+    /// Returns true if two references are to one object.
     pub fn is(&self, other: &Ref) -> bool {
         self.0 == other.0
     }
 
-    /// What every object begins with.
+    /// The start of the object.
     pub(super) fn head(&self) -> &Head {
         // SAFETY: a reference keeps its object alive.
         unsafe { self.0.as_ref() }
@@ -462,7 +464,7 @@ impl Ref {
 
     /// The object's class.
     pub fn class(&self) -> &Class {
-        // SAFETY: an object holds a reference to its class.
+        // SAFETY: an object owns a reference to its class.
         unsafe { &*self.head().class.get() }
     }
 
@@ -472,25 +474,25 @@ impl Ref {
         unsafe { Ref::from_borrowed(self.head().class.get().cast_mut().cast()) }
     }
 
-    /// How the object is laid out.
+    /// The layout of the object.
     pub fn kind(&self) -> Kind {
         self.class().kind
     }
 
     /// The object's content, if it has this layout.
     pub fn get<T: Layout>(&self) -> Option<&T> {
-        // SAFETY: the kind says that the object is a `T`.
+        // SAFETY: the kind guarantees that the object is a `T`.
         T::KINDS
             .contains(&self.kind())
             .then(|| unsafe { &*self.0.as_ptr().cast::<T>() })
     }
 
-    /// Whether the object lives forever.
+    /// Returns true if the object is immortal.
     pub fn is_immortal(&self) -> bool {
         self.head().count.get() < 0
     }
 
-    /// Let the object live forever.
+    /// Makes the object immortal.
     pub fn make_immortal(self) -> Ref {
         if !self.is_immortal() {
             self.head().count.set(IMMORTAL);
@@ -541,7 +543,7 @@ impl std::fmt::Debug for Ref {
     }
 }
 
-/// Look at an object without owning it.
+/// Borrows an object.
 ///
 /// # Safety
 /// `p` is a live object while the result is used.
@@ -550,15 +552,15 @@ pub unsafe fn borrow(p: Obj) -> ManuallyDrop<Ref> {
     ManuallyDrop::new(unsafe { Ref::from_owned(p) })
 }
 
-/// End an object's life: its finaliser runs, then what it holds is dropped.
+/// Deallocates an object: its finaliser runs, then its fields are dropped.
 ///
 /// # Safety
-/// The object's count is 0 and nobody will use it.
+/// The object's count is 0 and it is not used afterwards.
 pub unsafe fn destroy(p: Obj) {
-    // SAFETY: the memory is still there.
+    // SAFETY: the memory is still allocated.
     let (class, kind) = unsafe { ((*p).class.get(), (*(*p).class.get()).kind) };
     if kind == Kind::Instance {
-        // SAFETY: the finaliser gets a reference; it may keep one.
+        // SAFETY: the finaliser gets a reference, which it may keep.
         unsafe {
             (*p).count.set(1);
             let this = Ref::from_owned(p);
@@ -594,7 +596,7 @@ fn boxed<T: Layout>(object: T) -> Ref {
     unsafe { Ref::from_owned(Box::into_raw(Box::new(object)).cast()) }
 }
 
-/// Make a class object from its head and its address.
+/// Creates a class object from its head and its address.
 pub(super) fn alloc_class(make: impl FnOnce(Head, u64) -> Class, metaclass: Option<&Ref>) -> Ref {
     let head = match metaclass {
         Some(metaclass) => head(metaclass),
@@ -604,7 +606,7 @@ pub(super) fn alloc_class(make: impl FnOnce(Head, u64) -> Class, metaclass: Opti
         },
     };
     super::count_objects(1);
-    // Its handle names its address, so that comes first.
+    // Its handle contains its address, so the memory is allocated first.
     let place = Box::<Class>::new_uninit();
     let address = place.as_ptr() as u64;
     let class = Box::write(place, make(head, address));
@@ -612,12 +614,12 @@ pub(super) fn alloc_class(make: impl FnOnce(Head, u64) -> Class, metaclass: Opti
     unsafe { Ref::from_owned(Box::into_raw(class).cast()) }
 }
 
-/// Let the first class be its own class.
+/// Makes the first class its own class.
 pub(super) fn close_metaclass(class: &Ref) {
     class.head().class.set(class.as_ptr().cast_const().cast());
 }
 
-/// Give a class its metaclass, which was made later.
+/// Sets the metaclass of a class that was created before it.
 pub(super) fn set_metaclass(class: &Ref, metaclass: &Ref) {
     class
         .head()
@@ -625,7 +627,7 @@ pub(super) fn set_metaclass(class: &Ref, metaclass: &Ref) {
         .set(metaclass.clone().into_raw().cast_const().cast());
 }
 
-/// Makers of objects, one a layout.
+/// Allocation of objects, one function for each layout.
 pub mod alloc {
     use super::*;
 
@@ -637,7 +639,7 @@ pub mod alloc {
         }
     }
 
-    /// An int that is none of the shared ones.
+    /// An int that is not one of the shared ones.
     pub fn new_int(value: i64) -> Ref {
         boxed(Int {
             head: head(&rt().classes.int),
@@ -666,7 +668,7 @@ pub mod alloc {
         })
     }
 
-    /// A truth value; used for the two that there are.
+    /// A truth value; used for the two that exist.
     pub(in crate::runtime) fn new_bool(class: &Ref, value: bool) -> Ref {
         boxed(Bool {
             head: head(class),
@@ -842,7 +844,7 @@ impl Int {
 impl Tuple {
     /// The items.
     pub fn items(&self) -> &[Ref] {
-        // SAFETY: made from a boxed slice of this length.
+        // SAFETY: created from a boxed slice of this length.
         unsafe { std::slice::from_raw_parts(self.items, self.len as usize) }
     }
 }
@@ -852,7 +854,7 @@ impl Drop for Tuple {
         let items = std::ptr::slice_from_raw_parts_mut(self.items, self.len as usize);
         // SAFETY: as above.
         let mut items = Vec::from(unsafe { Box::from_raw(items) });
-        // The last item goes first, as it does where compiled code drops those of a tuple that it has not made.
+        // The last item goes first, as in compiled code that drops the items of a virtual tuple.
         while let Some(item) = items.pop() {
             drop(item);
         }
@@ -860,12 +862,12 @@ impl Drop for Tuple {
 }
 
 impl List {
-    /// How many items there are.
+    /// The number of items.
     pub fn len(&self) -> usize {
         self.len.get() as usize
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -881,15 +883,15 @@ impl List {
         (0..self.len()).filter_map(|i| self.item(i)).collect()
     }
 
-    /// Take all items out.
+    /// Takes all items.
     pub fn take(&self) -> Vec<Ref> {
         let (len, capacity) = (self.len.replace(0), self.capacity.replace(0));
         let items = self.items.replace(NonNull::dangling().as_ptr());
-        // SAFETY: the three are parts of a vector, which nobody else has now.
+        // SAFETY: the three are parts of a vector, which only this function has now.
         unsafe { Vec::from_raw_parts(items, len as usize, capacity as usize) }
     }
 
-    /// Put items into the empty list.
+    /// Puts items into the empty list.
     fn put(&self, items: Vec<Ref>) {
         let mut items = ManuallyDrop::new(items);
         self.len.set(items.len() as i64);
@@ -897,7 +899,7 @@ impl List {
         self.items.set(items.as_mut_ptr());
     }
 
-    /// Change the items; what is given back is dropped by the caller, when the list is whole again.
+    /// Changes the items. The caller drops removed items, when the list is complete again.
     pub fn with<R>(&self, change: impl FnOnce(&mut Vec<Ref>) -> R) -> R {
         let mut items = self.take();
         let result = change(&mut items);
@@ -905,7 +907,7 @@ impl List {
         result
     }
 
-    /// Add an item.
+    /// Adds an item.
     pub fn push(&self, item: Ref) {
         self.with(|items| items.push(item));
     }
@@ -932,7 +934,7 @@ impl RangeIter {
 }
 
 impl SeqIter {
-    /// The next item. A used-up iterator drops what it goes over.
+    /// The next item. An exhausted iterator drops its sequence.
     pub fn advance(&self) -> Option<Ref> {
         let seq = self.seq.take()?;
         let index = self.index.get() as usize;
@@ -961,7 +963,7 @@ impl CellObject {
 impl Instance {
     /// The shape.
     pub fn shape(&self) -> &Shape {
-        // SAFETY: shapes live as long as their class, which the instance holds.
+        // SAFETY: shapes live as long as their class, which the instance keeps alive.
         unsafe { &*self.shape.get() }
     }
 
@@ -972,14 +974,14 @@ impl Instance {
         unsafe { (*self.slots.get().add(index)).clone() }
     }
 
-    /// Replace the value in a slot; gives the old one.
+    /// Replaces the value in a slot. Returns the old one.
     pub fn replace(&self, index: usize, value: Ref) -> Ref {
         assert!(index < self.shape().names.len(), "a slot of the shape");
         // SAFETY: as above.
         unsafe { std::mem::replace(&mut *self.slots.get().add(index), value) }
     }
 
-    /// Change shape and values together.
+    /// Changes shape and values together.
     pub fn reshape(
         &self,
         shape: *const Shape,
@@ -999,7 +1001,7 @@ impl Instance {
         let len = self.shape().names.len();
         let capacity = self.capacity.replace(0);
         let slots = self.slots.replace(NonNull::dangling().as_ptr());
-        // SAFETY: the parts of a vector, which nobody else has now.
+        // SAFETY: the parts of a vector, which only this function has now.
         unsafe { Vec::from_raw_parts(slots, len, capacity) }
     }
 }

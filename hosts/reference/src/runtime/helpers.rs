@@ -1,10 +1,10 @@
-//! The helpers that compiled code calls, one for each general operation: thin shells around the operations that the
-//! interpreter uses too.
+//! The helpers that compiled code calls, one for each general operation: thin wrappers of
+//! operations that the interpreter uses too.
 //!
 //! # Safety contract
-//! Compiled code passes what the table of general operations says: live objects (or null where it says so), live
-//! frames, arrays of as many words as it counts, room for as many outputs as the operation has. References in arrays
-//! and outputs change hands.
+//! Compiled code passes arguments as the table of general operations requires: live objects (or
+//! null where it allows that), live frames, arrays with the given number of words, memory for the
+//! operation's outputs. References in arrays and outputs change their owner.
 
 use super::class;
 use super::error::{self, Raised};
@@ -32,13 +32,13 @@ fn truth(result: Result<bool>) -> i64 {
     }
 }
 
-/// An object that is passed borrowed.
+/// A borrowed object.
 fn see(p: Obj) -> ManuallyDrop<Ref> {
     // SAFETY: the module's contract.
     unsafe { borrow(p) }
 }
 
-/// An object or null, passed borrowed.
+/// A borrowed object, or null.
 fn see_or_null(p: Obj) -> Option<ManuallyDrop<Ref>> {
     (!p.is_null()).then(|| see(p))
 }
@@ -60,11 +60,11 @@ fn take_objects(array: *const Obj, count: i64) -> Vec<Ref> {
     take(array, count).into_iter().flatten().collect()
 }
 
-/// Fill outputs with new references.
+/// Fills outputs with new references.
 fn put(outputs: *mut Obj, values: Result<Vec<Option<Ref>>>) -> i64 {
     status(values.map(|values| {
         for (i, value) in values.into_iter().enumerate() {
-            // SAFETY: the module's contract: there is room.
+            // SAFETY: the module's contract: there is memory for the outputs.
             unsafe { *outputs.add(i) = value.map_or(std::ptr::null_mut(), Ref::into_raw) };
         }
     }))
@@ -80,7 +80,7 @@ type F = *mut Frame;
 
 /// A helper's address by its operation.
 fn address(op: GeneralOp) -> usize {
-    // A quiet one runs no code of the program.
+    // A quiet helper runs no user code.
     macro_rules! f {
         (quiet |$($a:ident: $ty:ty),*| -> $r:ty $body:block) => {{
             extern "C" fn helper($($a: $ty),*) -> $r $body
@@ -107,7 +107,7 @@ fn address(op: GeneralOp) -> usize {
                                given: *const Obj,
                                count: i64|
          -> Obj {
-            // No world of this host has an operator's plan.
+            // This host's `World` never has a plan for an operator.
             give(Ok(take_objects(given, count).remove(0)))
         }),
         G::Contains => f!(|a: Obj, b: Obj| -> i64 { truth(ops::contains(&see(a), &see(b))) }),
@@ -396,7 +396,7 @@ fn address(op: GeneralOp) -> usize {
             let exception = rt().thread.take_exception();
             exception.map_or(std::ptr::null_mut(), Ref::into_raw)
         }),
-        // It has been added when the exception was caught.
+        // The entry was added when the exception was caught.
         G::CompleteTraceback => f!(quiet |_t: T| -> i64 { 0 }),
         G::ForgetTraceback => f!(quiet |_t: T, _exception: Obj| -> i64 { 0 }),
         G::Reraise => f!(quiet |_f: F, _n: i64, _position: Obj, exception: Obj| -> i64 {
@@ -465,7 +465,7 @@ fn no_generators() -> Result<Ref> {
     super::error::raise(super::error::NOT_IMPLEMENTED, "generators")
 }
 
-/// Run a call of a function in the interpreter; the arguments are taken over.
+/// Runs a call of a function in the interpreter; the arguments are taken over.
 pub(super) extern "C" fn call_interpreted(
     _thread: T,
     function: Obj,
@@ -498,7 +498,7 @@ extern "C" fn box_float(value: f64) -> Obj {
     alloc::float(value).into_raw()
 }
 
-/// Every death may be seen here: objects have finalisers.
+/// Every deallocation may run user code here: objects have finalisers.
 extern "C" fn free_leaf(_object: Obj) -> i64 {
     0
 }
@@ -515,7 +515,7 @@ extern "C" fn list_slice(list: Obj, start: i64, stop: i64, step: i64) -> Obj {
     alloc::list(ops::list_items(list, start, stop, step)).into_raw()
 }
 
-/// A cell with an object in it, or with none.
+/// A cell with an object, or an empty one.
 extern "C" fn new_cell(content: Obj) -> Obj {
     alloc::cell(owned(content)).into_raw()
 }
@@ -526,7 +526,7 @@ extern "C" fn bind_method(function: Obj, this: Obj) -> Obj {
     alloc::method(Ref::clone(&see(function)), this).into_raw()
 }
 
-/// Put items of a list in place of a list's; 0 if that is left to the interpreter.
+/// Replaces items of a list by those of another; 0 if the interpreter must do it.
 extern "C" fn list_copy_slice(
     into: Obj,
     low: i64,
@@ -543,17 +543,17 @@ extern "C" fn list_copy_slice(
     ops::copy_list_slice(into, [low, high], new).into()
 }
 
-/// How many characters a string has.
+/// The number of characters of a string.
 extern "C" fn str_len(text: Obj) -> i64 {
     text_of(&see(text)).chars().count() as i64
 }
 
-/// Whether two strings are equal.
+/// 1 if two strings are equal.
 extern "C" fn str_eq(a: Obj, b: Obj) -> i64 {
     (text_of(&see(a)) == text_of(&see(b))).into()
 }
 
-/// The string of a character, or null if that is none that there is once.
+/// The string of a character, or null if it is not one of the shared ones.
 extern "C" fn str_at(text: Obj, at: i64) -> Obj {
     let found = text_of(&see(text)).chars().nth(at as usize);
     let known = found.and_then(|c| rt().character(c));
@@ -564,7 +564,7 @@ fn text_of(text: &Ref) -> &str {
     text.as_str().expect("a string")
 }
 
-/// Take the frame of a unit down, after its locals.
+/// Unlinks the frame of a unit, after its locals.
 pub(super) extern "C" fn leave(frame: F) {
     super::frame::pop(frame_of(frame));
 }
@@ -581,7 +581,7 @@ extern "C" fn float_floordiv(a: f64, b: f64) -> f64 {
     number::float_floordiv(a, b)
 }
 
-/// Define every helper that the core asks for, and those of the intrinsics.
+/// Defines every helper that the core needs, and those of the intrinsics.
 pub(super) fn define(host: &mut HostBuilder) -> super::intrinsics::Called {
     let mut dealloc_id = None;
     for HelperRow {

@@ -1,5 +1,5 @@
-//! Frames that compiled code did not make, made where it was left: the innermost goes on, and each gives its result to the
-//! one before, out to the frame that the unit was entered for.
+//! Inlined frames, created at a side exit: the innermost continues, and each passes its result to
+//! the one before, out to the frame of the unit.
 
 use super::code::CodeData;
 use super::error::Raised;
@@ -12,24 +12,25 @@ use cladonia::exits::LiveInlined;
 use cladonia::types::ObjectHandle;
 use std::rc::Rc;
 
-/// Frames within a unit's, outermost first.
+/// Frames inside a unit's, outermost first.
 pub(super) struct Within {
     frames: Vec<Made>,
-    /// The call of the next one failed: there were too many frames.
+    /// The exception if the call of the next one failed: there were too many frames.
     failed: Option<Raised>,
 }
 
-/// A frame on the thread, with what its caller holds while it runs.
+/// A frame on the thread, with the references that its caller keeps while it runs.
 struct Made {
     frame: FrameRef,
-    /// Where it goes on, or the call at which it waits.
+    /// The instruction at which it continues, or the call at which it waits.
     pc: Pc,
     _function: Ref,
     _code: Rc<CodeData>,
 }
 
 impl Within {
-    /// Make frames, `function` being whose each is by its number; none if there are none. Whoever waits is outside.
+    /// Creates the frames; `function` returns each one's function by its number. None if there are
+    /// none. A waiting frame is outside the next one.
     pub(super) fn make(
         inlined: Vec<LiveInlined>,
         function: impl Fn(u32) -> ObjectHandle,
@@ -43,7 +44,8 @@ impl Within {
             failed: None,
         };
         for live in inlined {
-            // Each reference that the frame takes over is taken also where there is no room for it.
+            // The references that the frame takes over are taken even if there is no room for the
+            // frame.
             let all = |values: Vec<_>| -> Vec<Option<Ref>> {
                 let values = values.into_iter();
                 values.map(|value| object_of(value, virtuals)).collect()
@@ -85,7 +87,7 @@ impl Within {
         }
     }
 
-    /// Run all of them to their ends: what the outermost gives.
+    /// Runs all of them to their ends. Returns the result of the outermost.
     pub(super) fn run(mut self) -> Result<Ref> {
         let mut result = self.failed.take().map(Err);
         while let Some(made) = self.frames.pop() {
@@ -100,7 +102,8 @@ impl Within {
     }
 }
 
-/// What a frame called at `pc` has come to an end: where the frame goes on.
+/// Passes the result of a frame called at `pc` to its caller. Returns the instruction at which the
+/// caller continues.
 ///
 /// # Errors
 /// The exception, if the frame does not handle it.

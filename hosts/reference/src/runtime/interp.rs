@@ -1,7 +1,8 @@
-//! The interpreter: typed bytecode, one instruction after the other.
+//! The interpreter of typed bytecode.
 //!
-//! It drops operands where compiled code does: after the operation, the deepest first; where it raised, with the rest of
-//! the stack from the top. So objects die at the same places however a function runs.
+//! It drops operands where compiled code does: after the operation, the deepest first; if it
+//! raised, with the rest of the stack from the top. So objects are deallocated at the same places
+//! in every form of execution.
 
 use super::class;
 use super::error::{self, Raised, raise};
@@ -12,24 +13,24 @@ use super::units::{self, LoopEnd};
 use super::{Result, Step, iter, ops, rt};
 use cladonia::bytecode::{CompareOp, Instr, Op, Pc};
 
-/// What comes after an instruction.
+/// The continuation after an instruction.
 enum Next {
-    /// The one behind it.
+    /// The next instruction.
     Follow,
-    /// Another.
+    /// Another instruction.
     Jump(Pc),
-    /// Nothing: the frame's result.
+    /// None: the frame returns this.
     Return(Ref),
-    /// Nothing: an exception that the frame does not handle.
+    /// None: an exception that the frame does not handle.
     Leave(Raised),
 }
 
-/// Run a frame from its start.
+/// Runs a frame from its start.
 pub fn run(frame: FrameRef) -> Result<Ref> {
     go_on(frame, Pc(0))
 }
 
-/// Run a frame from an instruction on.
+/// Runs a frame from an instruction on.
 pub fn go_on(frame: FrameRef, mut pc: Pc) -> Result<Ref> {
     loop {
         frame.set_pc(pc);
@@ -50,8 +51,9 @@ pub fn go_on(frame: FrameRef, mut pc: Pc) -> Result<Ref> {
     }
 }
 
-/// Find the handler of an exception raised at `pc`: what the instruction itself drops dies, then the stack is unwound to
-/// the handler. An exception that is raised `again` has been here before: its trace says so already.
+/// Finds the handler of an exception raised at `pc`: first the instruction's own operands are
+/// dropped, then the stack is unwound to the handler. If it is raised `again`, its trace already
+/// has this place.
 ///
 /// # Errors
 /// The exception, if the frame does not handle it.
@@ -86,14 +88,14 @@ pub fn unwind(frame: FrameRef, pc: Pc, raised: Raised, again: bool) -> Result<Pc
     Ok(handler.target)
 }
 
-/// The pending exception comes through this instruction.
+/// Adds this instruction to the trace of the pending exception.
 fn note_raise(frame: FrameRef, pc: Pc) {
     let code = &frame.code().code;
     let place = (code.name.clone(), code.instr(pc).line);
     rt().trace.borrow_mut().push(place);
 }
 
-/// The same for the instruction that the innermost frame has its position at.
+/// The same for the current instruction of the innermost frame.
 pub fn note_raise_here() {
     let frame = rt().thread.frame();
     let position = frame.position();
@@ -107,14 +109,14 @@ pub fn note_raise_here() {
     }
 }
 
-/// Pop the top `n` entries, the deepest first.
+/// Pops the top `n` entries. Returns them, the deepest first.
 fn pop_n(frame: FrameRef, n: usize) -> Vec<Option<Ref>> {
     let mut all: Vec<Option<Ref>> = (0..n).map(|_| frame.pop()).collect();
     all.reverse();
     all
 }
 
-/// Pop objects.
+/// Pops objects.
 fn pop_objects(frame: FrameRef, n: usize) -> Result<Vec<Ref>> {
     match pop_n(frame, n).into_iter().collect() {
         Some(objects) => Ok(objects),
@@ -129,7 +131,7 @@ fn pop_one(frame: FrameRef) -> Result<Ref> {
     }
 }
 
-/// Pop what the bytecode promises to be an exception.
+/// Pops an entry that the bytecode requires to be an exception.
 fn pop_exception(frame: FrameRef) -> Result<Ref> {
     let is_one = |object: &Ref| error::is_a(object, "BaseException");
     match frame.peek(0).as_ref().is_some_and(is_one) {
@@ -138,7 +140,7 @@ fn pop_exception(frame: FrameRef) -> Result<Ref> {
     }
 }
 
-/// Look at the top `n` entries, run an operation, and drop them where it succeeded. The deepest die first.
+/// Runs an operation on the top `n` entries, and drops them if it succeeded, the deepest first.
 fn with<const N: usize, T>(frame: FrameRef, run: impl FnOnce([&Ref; N]) -> Result<T>) -> Result<T> {
     let mut entries: [Option<Ref>; N] = std::array::from_fn(|i| frame.peek(N - 1 - i));
     if entries.iter().any(Option::is_none) {
@@ -146,14 +148,14 @@ fn with<const N: usize, T>(frame: FrameRef, run: impl FnOnce([&Ref; N]) -> Resul
     }
     let operands = std::array::from_fn(|i| entries[i].as_ref().expect("checked above"));
     let result = run(operands);
-    // The stack's own references are still there: what was taken to look dies first, silently.
+    // The stack still owns references, so dropping these copies first has no side effects.
     entries.iter_mut().for_each(|entry| drop(entry.take()));
     let result = result?;
     drop_top(frame, N);
     Ok(result)
 }
 
-/// Pop the top `n` entries and drop them, the deepest first.
+/// Pops the top `n` entries and drops them, the deepest first.
 fn drop_top(frame: FrameRef, n: usize) {
     pop_n(frame, n).into_iter().for_each(drop);
 }
@@ -177,7 +179,7 @@ fn effect<const N: usize>(
     Ok(Next::Follow)
 }
 
-/// An operation with `N` operands that tells a truth.
+/// An operation with `N` operands and a truth value as result.
 fn truth<const N: usize>(
     frame: FrameRef,
     run: impl FnOnce([&Ref; N]) -> Result<bool>,
@@ -187,7 +189,7 @@ fn truth<const N: usize>(
     Ok(Next::Follow)
 }
 
-/// Note the types of the top `n` entries.
+/// Notes the types of the top `n` entries.
 fn observe(frame: FrameRef, pc: Pc, n: usize) {
     let types: Vec<_> = (0..n)
         .rev()
@@ -200,7 +202,7 @@ fn observe(frame: FrameRef, pc: Pc, n: usize) {
     frame.code().observe(pc, &types);
 }
 
-/// Pop a truth value that the bytecode promises.
+/// Pops an entry that the bytecode requires to be a bool.
 fn pop_bool(frame: FrameRef) -> Result<bool> {
     let value = pop_one(frame)?;
     match value.kind() {
@@ -314,7 +316,7 @@ fn step(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
                 };
                 ops::get_slice(&a, &[b, c, rt().none.clone()])?
             };
-            // The bounds die first, then what was cut.
+            // The bounds are dropped first, then the container.
             let mut entries = pop_n(frame, 3).into_iter();
             let container = entries.next();
             entries.for_each(drop);
@@ -379,7 +381,7 @@ fn step(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
             frame.push(this);
         }
         Op::StoreAttr => {
-            // The hint that compiled code wants is the receiver's, which is the last operand.
+            // The hint for the compiler is the receiver's type, which is the last operand.
             let receiver = frame
                 .peek(0)
                 .map_or(cladonia::types::Type::OBJECT, |o| rt().type_of(&o));
@@ -459,7 +461,7 @@ fn step(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
     Ok(Next::Follow)
 }
 
-/// Calls, containers, exceptions and whatever is rarer.
+/// Calls, containers, exceptions and rarer instructions.
 fn rare(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
     let arg = instr.arg as usize;
     match instr.op {
@@ -663,7 +665,7 @@ fn call(frame: FrameRef, n: usize, names: Option<Ref>) -> Result<Next> {
     Ok(Next::Follow)
 }
 
-/// Pop values into the container at depth `depth` below them.
+/// Pops values into the container at depth `depth` below them.
 fn update<const N: usize>(
     frame: FrameRef,
     depth: usize,

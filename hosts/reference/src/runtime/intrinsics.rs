@@ -1,4 +1,4 @@
-//! The standard intrinsics on this host's objects as LIR, and those that its access plans name.
+//! The standard intrinsics for this host's objects as LIR, and those of its access plans.
 
 use super::frame::layout as fl;
 use super::heap::layout as at;
@@ -11,17 +11,18 @@ use cladonia::ll::{Ty, Width};
 pub const CHECK_SHAPE: &str = "check_shape";
 /// `(object, slot) -> value`: the value in a slot.
 pub const LOAD_SLOT: &str = "load_instance_slot";
-/// `(object, value, slot) -> old`: replace the value in a slot.
+/// `(object, value, slot) -> old`: replaces the value in a slot.
 pub const STORE_SLOT: &str = "store_instance_slot";
 
-/// `(thread, frames)`: there is room for so many more frames, each of [`SMALL_FRAME`] bytes.
+/// `(thread, frames)`: there is room for this number of further frames, each of [`SMALL_FRAME`]
+/// bytes.
 pub const FRAME_ROOM: &str = "frame_room";
-/// The bytes of a frame that need not be made where its function is inlined.
+/// The most bytes of an inlined frame.
 pub const SMALL_FRAME: usize = 1024;
 
-/// What the intrinsics call.
+/// The helpers that the intrinsics call.
 pub(super) struct Called {
-    /// `(object)`: end its life.
+    /// `(object)`: deallocates it.
     pub dealloc: HelperId,
     /// `(i64) -> object`
     pub box_int: HelperId,
@@ -29,7 +30,7 @@ pub(super) struct Called {
     pub box_float: HelperId,
     /// `(string) -> i64`
     pub str_len: HelperId,
-    /// `(string, string) -> i64`: whether they are equal
+    /// `(string, string) -> i64`: 1 if they are equal
     pub str_eq: HelperId,
     /// `(string, i64) -> object`, borrowed, or null
     pub str_at: HelperId,
@@ -37,7 +38,7 @@ pub(super) struct Called {
     pub list_slice: HelperId,
     pub new_cell: HelperId,
     pub bind_method: HelperId,
-    /// `(list, low, high, list, start, stop, step) -> i64`: whether it was done
+    /// `(list, low, high, list, start, stop, step) -> i64`: 1 if it was done
     pub list_copy_slice: HelperId,
 }
 
@@ -71,7 +72,7 @@ impl Set<'_> {
     }
 }
 
-/// Define all intrinsics; `truths` are the addresses of true and false.
+/// Defines all intrinsics; `truths` are the addresses of true and false.
 pub(super) fn define(host: &mut HostBuilder, called: Called, truths: (u64, u64)) {
     let mut set = Set {
         host,
@@ -119,7 +120,7 @@ fn references(set: &mut Set<'_>) {
     set.field(names::CLASS_OF, Width::Ptr, at::CLASS, Effects::READS);
 }
 
-/// Drop a reference and return; `last` ends the block for the last one.
+/// Drops a reference and returns; `last` ends the block for the last one.
 fn drop_reference(b: &mut Builder<'_>, p: Value, last: impl FnOnce(&mut Builder<'_>)) {
     let count = b.load(Width::I64, p, at::COUNT);
     let immortal = b.icmp_imm(IntCond::Slt, count, 0);
@@ -137,7 +138,8 @@ fn drop_reference(b: &mut Builder<'_>, p: Value, last: impl FnOnce(&mut Builder<
     b.ret(&[]);
 }
 
-/// Change an object if there is one reference to it, and `may`; gives whether it was.
+/// Changes an object if there is a single reference to it, and `may` is true. The result is true if
+/// it was changed.
 fn reuse(b: &mut Builder<'_>, p: Value, may: Value, write: impl FnOnce(&mut Builder<'_>)) {
     let (change, done) = (b.block(), b.block());
     let count = b.load(Width::I64, p, at::COUNT);
@@ -186,7 +188,7 @@ fn numbers(set: &mut Set<'_>) {
         |b, p, _| {
             let big = b.load(Width::Ptr, p[0], at::INT_BIG);
             let is_small = b.is_null(big);
-            // Of the ints from -5 to 256 there is one object each.
+            // There is one shared object for each int from -5 to 256.
             let five = b.iconst(5);
             let index = b.op(Opcode::Iadd, &[p[1], five]);
             let is_other = b.icmp_imm(IntCond::Uge, index, 262);
@@ -540,7 +542,8 @@ fn thread(set: &mut Set<'_>) {
             b.ret(&[same]);
         },
     );
-    // Nobody can look into another's frame here, so a unit is valid until something it assumed changes.
+    // No code can inspect another's frame here, so a unit is valid until one of its assumptions
+    // changes.
     set.add(
         names::STILL_VALID,
         &[PTR, PTR, PTR, PTR],
@@ -619,13 +622,14 @@ fn attributes(set: &mut Set<'_>) {
     );
 }
 
-/// `(thread, function) -> frame`: make and link a frame of a code, failing where there is no room for one.
+/// `(thread, function) -> frame`: creates and links a frame of a code; fails if there is no room
+/// for one.
 pub(super) fn enter(code: &super::code::CodeData) -> Func {
     let mut func = Func::new("enter", Signature::new(&[PTR, PTR], &[PTR]));
     let (thread, function) = (func.params()[0], func.params()[1]);
     let mut b = Builder::new(&mut func);
     let fail = b.cold_block();
-    // What is pending is for the interpreter, which looks for it at the start.
+    // Pending work is left to the interpreter, which tests for it at the start.
     let pending = b.load(Width::I64, thread, fl::THREAD_PENDING);
     let quiet = b.icmp_imm(IntCond::Eq, pending, 0);
     b.guard(quiet, fail);
@@ -662,7 +666,7 @@ pub(super) fn enter(code: &super::code::CodeData) -> Func {
     func
 }
 
-/// `(thread, frame) -> ()`: drop the locals in order and take the frame down.
+/// `(thread, frame) -> ()`: drops the locals in order and unlinks the frame.
 pub(super) fn leave(leave: usize) -> Func {
     let mut func = Func::new("leave", Signature::new(&[PTR, PTR], &[]));
     let frame = func.params()[1];

@@ -8,7 +8,7 @@ use super::heap::{Kind, Range, RangeIter, Ref, SeqIter, Set, alloc};
 use super::ops;
 use super::{Result, rt};
 
-/// How many values a range has.
+/// The number of values of a range.
 pub fn range_length(range: &Range) -> i64 {
     let (start, stop, step) = (
         i128::from(range.start),
@@ -38,7 +38,7 @@ pub fn seq_iter_at(seq: &Ref, next: &Ref) -> Result<Ref> {
     Ok(made)
 }
 
-/// `iter(a)`. Dicts, sets and strings are gone over as they are now.
+/// `iter(a)`. Iteration over dicts, sets and strings uses a copy of the current items.
 pub fn iter(a: &Ref) -> Result<Ref> {
     Ok(match a.kind() {
         Kind::List | Kind::Tuple => alloc::seq_iter(a.clone()),

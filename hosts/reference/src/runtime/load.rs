@@ -1,8 +1,9 @@
-//! Programs: documents of typed bytecode made runnable.
+//! Programs: documents of typed bytecode, loaded into the runtime.
 //!
-//! A document's constants are named on paper; here they become objects. A constant whose class is `Code` is the
-//! document's code of its name, one whose class is a tuple is written as its name says, other constants are their
-//! literals. Every code with a plain name that no other code holds is a global function; `<module>` runs first.
+//! A document's constants are objects of a simulated host; here they become objects of the runtime.
+//! A constant whose class is `Code` is the document's code of its name, one whose class is a tuple
+//! is parsed from its name, other constants are their literals. Every code with a plain name that
+//! no other code holds is a global function; `<module>` runs first.
 
 use super::code::CodeData;
 use super::dict::Dict;
@@ -15,14 +16,14 @@ use num_bigint::BigInt;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Why a document is no program.
+/// The reason why a document is no program.
 #[derive(Debug)]
 pub enum LoadError {
-    /// The text is wrong.
+    /// The text has a syntax error.
     Text(TextError),
-    /// A code is wrong.
+    /// A code is malformed.
     Invalid(String, VerifierErrors),
-    /// A constant can't be made.
+    /// A constant can't be created.
     Constant(String, String),
     /// The module's body raised.
     Raised(String),
@@ -41,7 +42,7 @@ impl std::fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// A program that is loaded. When it is dropped, its names go, and what they held.
+/// A loaded program. Dropping it removes its names and their values.
 pub struct Program<'a> {
     session: &'a Session,
     namespace: Ref,
@@ -50,7 +51,7 @@ pub struct Program<'a> {
 }
 
 impl Session {
-    /// Load a document and run its module body, if it has one.
+    /// Loads a document and runs its module body, if it has one.
     ///
     /// # Errors
     /// A [`LoadError`].
@@ -59,7 +60,7 @@ impl Session {
         self.load_codes(&document.codes)
     }
 
-    /// Load codes of some host on paper.
+    /// Loads codes of a simulated host.
     ///
     /// # Errors
     /// A [`LoadError`].
@@ -111,7 +112,7 @@ impl Session {
 }
 
 impl Program<'_> {
-    /// Call a global function.
+    /// Calls a global function.
     ///
     /// # Errors
     /// The report of an exception.
@@ -121,7 +122,7 @@ impl Program<'_> {
         text.map_err(|raised| self.session.report(&raised))
     }
 
-    /// Call a global function; gives its result as an object.
+    /// Calls a global function. Returns its result as an object.
     ///
     /// # Errors
     /// The exception.
@@ -137,19 +138,19 @@ impl Program<'_> {
         call::call(&function, args)
     }
 
-    /// The code of a name as it would be compiled now, with what was observed as hints.
+    /// The code of a name as it would be compiled now, with its observations as hints.
     pub fn observed(&self, name: &str) -> Option<Code> {
         self.codes.get(name).map(|data| data.with_hints())
     }
 
-    /// Whether calls of a code's functions run natively now.
+    /// Returns true if calls of a code's functions run natively now.
     pub fn is_native(&self, name: &str) -> bool {
         self.codes
             .get(name)
             .is_some_and(|data| data.unit().is_some())
     }
 
-    /// Why a code stays in the interpreter, if it does.
+    /// The reason why a code stays in the interpreter, if it does.
     pub fn refused(&self, name: &str) -> Option<String> {
         self.codes.get(name)?.refused.borrow().clone()
     }
@@ -175,7 +176,7 @@ pub fn literal(value: &ConstValue) -> Option<Ref> {
     })
 }
 
-/// The name of the code that a constant is.
+/// The name of a constant that is a code.
 fn code_name(constant: &Const) -> Option<String> {
     let is_code = constant.object.class()?.predefined() == Some(Predefined::Code);
     is_code.then(|| constant.object.name().to_string())
@@ -220,7 +221,8 @@ impl Loader<'_> {
             })
             .collect();
         for instr in &mut code.instrs {
-            // Hints on paper classes say nothing here; those on the runtime's own do.
+            // Hints with classes of the simulated host are useless here; those with builtin classes
+            // are kept.
             let known = |ty: &Type| ty.unique_class().is_none() && ty.as_object().is_none();
             if !instr.hint.iter().all(known) {
                 instr.hint.clear();

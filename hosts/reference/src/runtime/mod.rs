@@ -1,10 +1,10 @@
 //! A small runtime with Python-like objects, an interpreter for typed bytecode, and the compiler.
 //!
-//! [`Runtime`] is one such world: it belongs to the thread that made it. `heap`, `dict`, `class`, `number` are its
-//! objects; `ops`, `iter`, `call`, `names`, `builtins` what can be done with them; `interp` and `frame` run bytecode;
-//! `intrinsics`, `helpers`, `world`, `units`, `chaos` are what the compiler is told and asked, which is the part to read for an
-//! embedding of one's own. Deliberately absent: generators, modules, descriptors other than functions, `__class__`
-//! assignment, weak references, cycles' collection.
+//! A [`Runtime`] belongs to the thread that created it. `heap`, `dict`, `class`, `number` are its
+//! objects; `ops`, `iter`, `call`, `names`, `builtins` are their operations; `interp` and `frame`
+//! run bytecode; `intrinsics`, `helpers`, `world`, `units`, `chaos` are its interface to the
+//! compiler, and the part to read for an embedding. Deliberately absent: generators, modules,
+//! descriptors other than functions, `__class__` assignment, weak references, collection of cycles.
 
 mod belongs;
 pub mod builtins;
@@ -43,51 +43,51 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What an operation gives, or the exception it raised.
+/// The result of an operation, or the exception that it raised.
 pub type Result<T> = std::result::Result<T, Raised>;
 
-/// How a runtime runs programs.
+/// Options for running programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Whether hot code is compiled.
+    /// True to compile hot code.
     pub jit: bool,
     /// Calls of a function in the interpreter before it is compiled.
     pub call_threshold: u64,
-    /// Rounds of a loop before it is.
+    /// Iterations of a loop before it is.
     pub loop_threshold: u64,
-    /// Failures of one bet before it is not made again.
+    /// Failures of one speculation before it is not repeated.
     pub patience: u64,
-    /// Take exits of guards that hold.
+    /// Exits to force though their guards hold.
     pub force: Option<Force>,
     /// Compile, invalidate and disturb at random.
     pub chaos: bool,
-    /// Whether functions are offered to be inlined.
+    /// True to offer functions for inlining.
     pub inline: bool,
-    /// What random choices follow from.
+    /// The seed of random choices.
     pub seed: u64,
-    /// How many frames there may be.
+    /// The most frames.
     pub max_depth: u64,
-    /// How many steps (instructions of the interpreter, objects that are compared or written) are made before the
-    /// runtime gives up: from then on everything raises.
+    /// The most steps (instructions of the interpreter, objects that are compared or written).
+    /// After that the runtime gives up: every operation raises.
     pub max_steps: u64,
-    /// How many items a sequence, or bits an int, may have that an operator makes.
+    /// The most items of a sequence, or bits of an int, that an operator creates.
     pub max_size: usize,
-    /// How many units are made at most.
+    /// The most units.
     pub max_units: u64,
     /// Keep the text of every stage with each unit.
     pub keep_text: bool,
-    /// Whether units are machine code or run in the LIR interpreter.
+    /// The form of execution of units: machine code or the LIR interpreter.
     pub execution: Execution,
-    /// A fault put into the units, to show that it is found.
+    /// A planted fault, which a comparison must find.
     pub planted: Option<Planted>,
 }
 
-/// Which exits are taken though their guards hold.
+/// The exits that are forced though their guards hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Force {
-    /// Each exit of a unit once: when it is first come to.
+    /// Each exit of a unit once: at the first time that control reaches its guard.
     First,
-    /// Each exit at random, once in at most so many times.
+    /// Each exit at random, once in at most this number of times.
     Random(u64),
 }
 
@@ -126,20 +126,20 @@ impl Default for Options {
     }
 }
 
-/// What is told of each unit: the code's name, where the unit begins, and the unit.
+/// Called for each unit: the code's name, the unit's entry, and the unit.
 pub type Observer = Box<dyn FnMut(&str, Entry, &Unit)>;
 
-/// What the interpreter is about to do, or did, in a frame.
+/// A step of the interpreter in a frame.
 pub enum Step<'a> {
-    /// An instruction.
+    /// It is about to run an instruction.
     Before(Pc),
-    /// It returned this.
+    /// It returned this value.
     Returned(&'a Ref),
-    /// It raised this.
+    /// It raised this exception.
     Raised(&'a Ref),
 }
 
-/// What is told of each step of the interpreter.
+/// Called for each step of the interpreter.
 pub type StepObserver = Box<dyn FnMut(FrameRef, Step<'_>)>;
 
 /// A runtime.
@@ -160,25 +160,25 @@ pub struct Runtime {
     small_ints: OnceCell<Vec<Ref>>,
     /// The strings of one ASCII character.
     characters: OnceCell<Vec<Ref>>,
-    /// Objects that the compiler knows, by address.
+    /// Objects with handles, by address.
     objects: RefCell<HashMap<usize, ObjectHandle>>,
-    /// Namespaces that the compiler knows, by address.
+    /// Namespaces with tokens, by address.
     namespaces: RefCell<HashSet<u64>>,
     is_closing: Cell<bool>,
     steps: Cell<u64>,
-    /// Whether a program broke the rules of the bytecode.
+    /// True after a program violated the rules of the bytecode.
     is_broken: Cell<bool>,
     max_steps: Cell<u64>,
-    /// What was printed.
+    /// The printed text.
     output: RefCell<String>,
-    /// Where the pending exception came through, the innermost first.
+    /// The trace of the pending exception, the innermost place first.
     trace: RefCell<Vec<(String, u32)>>,
     on_compile: RefCell<Option<Observer>>,
     on_step: RefCell<Option<StepObserver>>,
     is_observed: Cell<bool>,
 }
 
-/// An object that is made when the runtime is already there.
+/// An object that is created when the runtime already exists.
 #[derive(Default)]
 struct Late(OnceCell<Ref>);
 
@@ -190,7 +190,7 @@ impl std::ops::Deref for Late {
 }
 
 thread_local! {
-    /// Mortal objects there are.
+    /// The number of mortal objects.
     static LIVE: Cell<i64> = const { Cell::new(0) };
     static CURRENT: Cell<*const Runtime> = const { Cell::new(std::ptr::null()) };
 }
@@ -231,59 +231,60 @@ impl Session {
         unsafe { &*self.runtime }
     }
 
-    /// Change how programs run from now on.
+    /// Changes the options from now on.
     pub fn set_options(&self, options: Options) {
         self.rt().options.set(options);
         self.rt().max_steps.set(options.max_steps);
         self.rt().steps.set(0);
     }
 
-    /// The host as the compiler knows it.
+    /// The description of the host for the compiler.
     pub fn host(&self) -> &Arc<Host> {
         &self.rt().host
     }
 
-    /// What was printed since the last time.
+    /// Takes the printed text.
     pub fn take_output(&self) -> String {
         self.rt().output.take()
     }
 
-    /// What the compiler did.
+    /// The compiler's statistics.
     pub fn statistics(&self) -> units::Statistics {
         self.rt().jit.statistics()
     }
 
-    /// What the LIR interpreter has run in place of machine code.
+    /// Statistics of the LIR interpreter in place of machine code.
     pub fn oracle_counts(&self) -> OracleCounts {
         self.rt().jit.oracle_counts()
     }
 
-    /// Whether the runtime has made more steps than it may.
+    /// Returns true if the runtime has made more steps than it may.
     pub fn gave_up(&self) -> bool {
         self.rt().steps.get() > self.rt().max_steps.get()
     }
 
-    /// Whether an instruction found what the bytecode's rules forbid (a local that it says is bound and is not, a null
-    /// where an object is needed); what such a program does means nothing.
+    /// Returns true if an instruction violated the bytecode's rules (a local that should be bound
+    /// is not, or there is a null instead of an object). The results of such a program are
+    /// meaningless.
     pub fn is_broken(&self) -> bool {
         self.rt().is_broken.get()
     }
 
-    /// Be told of each unit.
+    /// Sets the observer of units.
     pub fn on_compile(&self, observer: Observer) {
         *self.rt().on_compile.borrow_mut() = Some(observer);
     }
 
-    /// Be told of each step of the interpreter.
+    /// Sets the observer of the interpreter's steps.
     pub fn on_step(&self, observer: StepObserver) {
         *self.rt().on_step.borrow_mut() = Some(observer);
         self.rt().is_observed.set(true);
     }
 
-    /// Compile a code for its text forms (of this runtime's objects, or of a host on paper).
+    /// Compiles a code for its text forms (with objects of this runtime, or of a simulated host).
     ///
     /// # Errors
-    /// Why it is not compiled.
+    /// The reason why it is not compiled.
     pub fn compile_text(
         &self,
         code: &Code,
@@ -293,23 +294,23 @@ impl Session {
         units::compile_text(code, entry, live)
     }
 
-    /// Mortal objects there are now.
+    /// The current number of mortal objects.
     pub fn live_objects(&self) -> i64 {
         LIVE.with(Cell::get)
     }
 
-    /// Give the compiler up, also from within what it runs: native code leaves at its next check, and from then on
-    /// everything is interpreted.
+    /// Drops the compiler, also when called from native code: native code exits at its next check,
+    /// and from then on everything is interpreted.
     pub fn close_compiler(&self) {
         self.rt().jit.close();
     }
 
-    /// Invalidate all units, as if everything they rely on had changed.
+    /// Invalidates all units, as if all their assumptions had changed.
     pub fn invalidate_all(&self) {
         self.rt().jit.invalidate_all();
     }
 
-    /// An exception with the places it came through.
+    /// An exception with its trace.
     pub fn report(&self, raised: &Raised) -> String {
         let mut text = String::new();
         for (name, line) in self.rt().trace.borrow().iter().rev() {
@@ -333,9 +334,9 @@ impl Drop for Session {
         rt.jit.close();
         rt.host_id.close();
         CURRENT.with(|current| current.set(std::ptr::null()));
-        // The classes and what they hold live in cycles; their memory is the process's until it ends, and the handles
-        // are gone. The rest is freed.
-        // SAFETY: made by `Box::into_raw`; nobody uses it any more. Its references must not be dropped without it.
+        // The classes and the objects that they keep alive are in cycles; their memory is not freed
+        // until the process ends, and the handles are closed. The rest is freed. SAFETY: created by
+        // `Box::into_raw`, and not used any more. Its references must not be dropped without it.
         unsafe { builtins::dismantle(self.runtime.cast_mut()) };
     }
 }
@@ -349,7 +350,7 @@ impl Runtime {
         }
     }
 
-    /// One step more.
+    /// Counts a step.
     fn step(&self) -> Result<()> {
         self.steps.set(self.steps.get() + 1);
         if self.steps.get() > self.max_steps.get() {
@@ -358,7 +359,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Tell who wants to know of a step. Nothing is told of what happens meanwhile.
+    /// Calls the observer of steps. It is not called for steps during that.
     fn tell_step(&self, frame: FrameRef, step: Step<'_>) {
         if self.is_observed.get()
             && let Ok(mut observer) = self.on_step.try_borrow_mut()
@@ -368,7 +369,7 @@ impl Runtime {
         }
     }
 
-    /// Whether an operator may make something of this size.
+    /// Returns true if an operator may create an object of this size.
     fn may_make(&self, size: usize) -> bool {
         size <= self.options.get().max_size
     }
@@ -378,7 +379,7 @@ impl Runtime {
         self.small_ints.get()?.get(index).cloned()
     }
 
-    /// The string of a character, if that is one that there is once.
+    /// The shared string of a character, if there is one.
     fn character(&self, c: char) -> Option<Ref> {
         self.characters.get()?.get(c as usize).cloned()
     }
@@ -427,7 +428,7 @@ impl Runtime {
         if self.objects.borrow().get(&address) != Some(&handle) {
             return None;
         }
-        // SAFETY: objects in the table are alive: `forget` takes them out.
+        // SAFETY: objects in the table are alive: `forget` removes them.
         Some(unsafe { Ref::from_borrowed(address as Obj) })
     }
 
@@ -436,14 +437,14 @@ impl Runtime {
         if address == 0 || self.host_id.class_by_token(address) != Some(class) {
             return None;
         }
-        // SAFETY: a class forgets its handle when it dies.
+        // SAFETY: a class forgets its handle when it is deallocated.
         Some(unsafe { Ref::from_borrowed(address as Obj) })
     }
 
-    /// A namespace by the token that codes carry.
+    /// A namespace by its token in codes.
     fn namespace(&self, token: u64) -> Option<Ref> {
         let known = self.namespaces.borrow().contains(&token);
-        // SAFETY: namespaces in the table are alive: `forget` takes them out.
+        // SAFETY: namespaces in the table are alive: `forget` removes them.
         known.then(|| unsafe { Ref::from_borrowed(token as Obj) })
     }
 
@@ -465,12 +466,12 @@ impl Runtime {
         }
     }
 
-    /// An object dies: the compiler's name for it does too.
+    /// Called when an object is deallocated: its handle is forgotten too.
     fn forget(&self, object: Obj) {
         self.namespaces.borrow_mut().remove(&(object as u64));
         let handle = self.objects.borrow_mut().remove(&(object as usize));
         if let Some(handle) = handle {
-            // SAFETY: the object's memory is still there.
+            // SAFETY: the object's memory is still allocated.
             let is_function = unsafe { heap::borrow(object) }.get::<Function>().is_some();
             if is_function {
                 units::function_dies(handle);
@@ -480,7 +481,7 @@ impl Runtime {
     }
 }
 
-/// Describe this runtime to the compiler.
+/// Describes this runtime to the compiler.
 fn describe(
     id: HostId,
     none: &Ref,
@@ -509,7 +510,7 @@ fn engine(
     Ok(engine)
 }
 
-/// A namespace that programs' globals are in.
+/// A namespace for programs' globals.
 fn new_namespace() -> Ref {
     let namespace = alloc::dict();
     rt().namespaces

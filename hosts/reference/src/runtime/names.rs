@@ -1,5 +1,5 @@
-//! Operations on names and code that need the frame, and those of rarer instructions: used by the interpreter and the
-//! helpers alike.
+//! Operations on names and code that need the frame, and those of rarer instructions. Both the
+//! interpreter and the helpers use them.
 
 use super::class::{self, Class};
 use super::dict::Dict;
@@ -93,7 +93,7 @@ pub fn load_from_dict_or_globals(frame: FrameRef, mapping: &Ref, name: usize) ->
     }
 }
 
-/// A name of a mapping, or what a cell holds.
+/// A name of a mapping, or the content of a cell.
 pub fn load_from_dict_or_deref(frame: FrameRef, mapping: &Ref, slot: usize) -> Result<Ref> {
     let name = &frame.code().code.locals[slot].0;
     match dict_of(mapping)?.name(name) {
@@ -102,7 +102,7 @@ pub fn load_from_dict_or_deref(frame: FrameRef, mapping: &Ref, slot: usize) -> R
     }
 }
 
-/// What a cell holds.
+/// The content of a cell.
 pub fn load_deref(frame: FrameRef, slot: usize) -> Result<Ref> {
     let cell = frame.local(slot);
     match cell.as_ref().and_then(|cell| cell.get::<CellObject>()) {
@@ -114,7 +114,7 @@ pub fn load_deref(frame: FrameRef, slot: usize) -> Result<Ref> {
     }
 }
 
-/// A local has no value.
+/// Raises the exception for a local without a value.
 pub fn unbound<T>(frame: FrameRef, slot: usize) -> Result<T> {
     let name = &frame.code().code.locals[slot].0;
     raise(
@@ -123,13 +123,13 @@ pub fn unbound<T>(frame: FrameRef, slot: usize) -> Result<T> {
     )
 }
 
-/// Put a local into a new cell in its slot.
+/// Moves a local into a new cell in its slot.
 pub fn make_cell(frame: FrameRef, slot: usize) {
     let content = frame.replace_local(slot, None);
     frame.set_local(slot, Some(alloc::cell(content)));
 }
 
-/// Copy the closure's cells into the last slots.
+/// Copies the closure's cells into the last slots.
 pub fn copy_free_vars(frame: FrameRef, count: usize) {
     let function = frame.function();
     let closure = function
@@ -151,7 +151,7 @@ pub fn make_function(frame: FrameRef, code: &Ref) -> Result<Ref> {
     Ok(alloc::function(code.clone(), globals(frame)))
 }
 
-/// Set an attribute of a function, by the number of a [`FunctionAttribute`].
+/// Sets an attribute of a function, by the number of a [`FunctionAttribute`].
 pub fn set_function_attribute(function: &Ref, which: u32, value: Ref) {
     if let Some(function) = function.get::<Function>() {
         let place = match FunctionAttribute::from_arg(which) {
@@ -165,7 +165,8 @@ pub fn set_function_attribute(function: &Ref, which: u32, value: Ref) {
     }
 }
 
-/// A call as the stack has it: a receiver that may be missing, arguments of which the last are named by `names`.
+/// A call as the stack has it: a receiver that may be missing, and arguments of which the last have
+/// the names in `names`.
 pub fn call_stack(
     callee: Ref,
     this: Option<Ref>,
@@ -229,7 +230,7 @@ pub fn build_set(items: Vec<Ref>) -> Result<Ref> {
     Ok(set)
 }
 
-/// Add to a set.
+/// Adds to a set.
 pub fn set_add(set: &Ref, item: Ref) -> Result<()> {
     match set.get::<Set>() {
         Some(set) => dict_of(&set.items)?.set(item, rt().none.clone()),
@@ -237,7 +238,7 @@ pub fn set_add(set: &Ref, item: Ref) -> Result<()> {
     }
 }
 
-/// Add an iterable's items to a set.
+/// Adds an iterable's items to a set.
 pub fn set_update(set: &Ref, by: &Ref) -> Result<()> {
     for item in iter::collect(by)? {
         set_add(set, item)?;
@@ -257,7 +258,7 @@ pub fn build_string(parts: &[Ref]) -> Result<Ref> {
     Ok(alloc::str(text))
 }
 
-/// Append to a list.
+/// Appends to a list.
 pub fn list_append(list: &Ref, item: Ref) -> Result<()> {
     match list.get::<List>() {
         Some(list) => {
@@ -268,12 +269,12 @@ pub fn list_append(list: &Ref, item: Ref) -> Result<()> {
     }
 }
 
-/// Set a key of a dict.
+/// Sets a key of a dict.
 pub fn map_add(dict: &Ref, key: Ref, value: Ref) -> Result<()> {
     dict_of(dict)?.set(key, value)
 }
 
-/// Update a dict by a mapping; with `unique`, a key that is there raises.
+/// Updates a dict by a mapping; with `unique`, an existing key raises.
 pub fn dict_update(dict: &Ref, by: &Ref, unique: bool) -> Result<()> {
     let Some(by) = by.get::<Dict>() else {
         return raise(
@@ -302,7 +303,7 @@ pub fn convert(which: u32, value: &Ref) -> Result<Ref> {
     }))
 }
 
-/// `raise`, with as many operands.
+/// `raise`, with this operand.
 pub fn raise_varargs(exception: Option<&Ref>) -> Raised {
     let made = match exception {
         None => {
@@ -327,7 +328,7 @@ pub fn raise_varargs(exception: Option<&Ref>) -> Raised {
     Raised(made)
 }
 
-/// Whether an exception is of a class, or of one of a tuple of classes.
+/// Returns true if an exception is of a class, or of one of a tuple of classes.
 pub fn matches(exception: &Ref, class: &Ref) -> Result<bool> {
     if let Some(classes) = class.as_tuple() {
         for class in classes {
@@ -348,7 +349,7 @@ pub fn matches(exception: &Ref, class: &Ref) -> Result<bool> {
     }
 }
 
-/// `__exit__`, bound, and what `__enter__` gives.
+/// `__exit__`, bound, and the result of `__enter__`.
 pub fn before_with(manager: &Ref) -> Result<(Ref, Ref)> {
     let class = manager.class();
     let (Some(enter), Some(exit)) = (class.find("__enter__"), class.find("__exit__")) else {
@@ -386,7 +387,7 @@ pub fn load_special(manager: &Ref, which: u32) -> Result<Ref> {
     }
 }
 
-/// There are no template strings.
+/// Raises, since there are no template strings.
 pub fn no_templates() -> Result<Ref> {
     raise(error::SYSTEM, "a template string")
 }
@@ -432,13 +433,13 @@ pub fn match_class(subject: &Ref, class: &Ref, names: &Ref, positional: u32) -> 
     Ok(alloc::tuple(values))
 }
 
-/// Do what is pending.
+/// Runs the pending work.
 pub fn handle_pending() -> Result<()> {
     super::chaos::do_pending();
     Ok(())
 }
 
-/// Intrinsics with two operands: none.
+/// Intrinsics with two operands: there are none.
 pub fn intrinsic_2(number: u32) -> Result<Ref> {
     raise(error::NOT_IMPLEMENTED, format!("intrinsic {number}"))
 }
@@ -448,7 +449,7 @@ pub fn no_modules() -> Result<Ref> {
     raise(error::IMPORT, "there are no modules")
 }
 
-/// Make `__annotations__`.
+/// Creates `__annotations__`.
 pub fn setup_annotations(frame: FrameRef) -> Result<()> {
     let key = alloc::str("__annotations__");
     map_add(&load_locals(frame)?, key, alloc::dict())

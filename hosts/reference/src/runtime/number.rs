@@ -13,7 +13,7 @@ use std::fmt;
 pub enum Number {
     /// An int (or a truth value) that fits 64 bits.
     Int(i64),
-    /// An int that does not.
+    /// An int that does not fit.
     Big(BigInt),
     /// A float.
     Float(f64),
@@ -45,7 +45,7 @@ impl Number {
         }
     }
 
-    /// Whether it is not zero.
+    /// Returns true if it is not zero.
     pub fn is_true(&self) -> bool {
         match self {
             Number::Int(value) => *value != 0,
@@ -62,7 +62,7 @@ impl Number {
         }
     }
 
-    /// The nearest float; none where an int is too large.
+    /// The nearest float; none if an int is too large.
     pub fn to_f64(&self) -> Option<f64> {
         match self {
             Number::Int(value) => Some(*value as f64),
@@ -71,7 +71,7 @@ impl Number {
         }
     }
 
-    /// The hash: equal numbers of all classes have the same.
+    /// The hash: equal numbers of all classes have the same hash.
     pub fn hash(&self) -> u64 {
         match self {
             Number::Int(value) => *value as u64,
@@ -86,7 +86,7 @@ impl Number {
     }
 }
 
-/// The int that a float is, if it is one.
+/// The int that equals a float, if there is one.
 pub fn integral(value: f64) -> Option<Number> {
     if value.fract() != 0.0 || !value.is_finite() {
         return None;
@@ -118,7 +118,7 @@ fn big_to_f64(value: &BigInt) -> Option<f64> {
     let lost = magnitude
         .trailing_zeros()
         .is_some_and(|zeros| zeros < shift);
-    // The lowest of 64 bits is far below the rounding position, so it may stand for all that was lost.
+    // The lowest of 64 bits is far below the rounding position, so it can represent all lost bits.
     let top = u64::try_from(&top).ok()? | u64::from(lost);
     let result = sign * top as f64 * 2f64.powi(shift.try_into().ok()?);
     result.is_finite().then_some(result)
@@ -134,7 +134,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// A float as Python writes it.
+/// A float as Python prints it.
 fn float_text(value: f64) -> String {
     if value.is_nan() {
         return "nan".into();
@@ -157,7 +157,7 @@ fn float_text(value: f64) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
-/// A binary operator; none if it is not for these numbers.
+/// A binary operator; none if it does not apply to these numbers.
 pub fn binary(op: BinaryOp, a: &Number, b: &Number) -> Result<Option<Ref>> {
     if let (Number::Int(a), Number::Int(b)) = (a, b)
         && let Some(result) = small(op, *a, *b)
@@ -173,7 +173,7 @@ pub fn binary(op: BinaryOp, a: &Number, b: &Number) -> Result<Option<Ref>> {
     floats(op, a, b)
 }
 
-/// Ints where operands and result fit 64 bits; none where the large way must be taken.
+/// Operations on ints if operands and result fit into 64 bits; none if the slow path is needed.
 fn small(op: BinaryOp, a: i64, b: i64) -> Option<Ref> {
     Some(alloc::int(match op {
         BinaryOp::Add => a.checked_add(b)?,
@@ -357,7 +357,7 @@ pub fn invert(a: &Number) -> Option<Ref> {
     }
 }
 
-/// How two numbers are ordered; none with a NaN.
+/// The order of two numbers; none with a NaN.
 fn order(a: &Number, b: &Number) -> Option<Ordering> {
     match (a, b) {
         (Number::Int(a), Number::Int(b)) => Some(a.cmp(b)),
@@ -368,7 +368,7 @@ fn order(a: &Number, b: &Number) -> Option<Ordering> {
     }
 }
 
-/// A float against an int, exactly.
+/// The exact order of a float and an int.
 fn order_float(float: f64, int: &Number) -> Option<Ordering> {
     if float.is_nan() {
         return None;

@@ -1,4 +1,4 @@
-//! Operations on objects: what operators, comparisons and subscripts mean.
+//! Operations on objects: the semantics of operators, comparisons and subscripts.
 
 use super::class::{self, Class};
 use super::dict::Dict;
@@ -113,7 +113,7 @@ fn sequences(op: BinaryOp, in_place: bool, a: &Ref, b: &Ref) -> Result<Ref> {
     unsupported(op, a, b)
 }
 
-/// Whether two sequences may be joined.
+/// Checks that two sequences may be joined.
 fn may_join(a: usize, b: usize) -> Result<()> {
     match rt().may_make(a + b) {
         true => Ok(()),
@@ -497,7 +497,7 @@ pub fn del_item(a: &Ref, b: &Ref) -> Result<()> {
     )
 }
 
-/// The indexes that a slice names in a sequence of a length.
+/// The indexes that a slice selects in a sequence of a length.
 fn slice_indexes(parts: &[Ref; 3], len: usize) -> Result<Vec<usize>> {
     let part = |part: &Ref| match index_of(part) {
         Some(value) => Ok(Some(value)),
@@ -521,7 +521,7 @@ fn slice_indexes(parts: &[Ref; 3], len: usize) -> Result<Vec<usize>> {
     ))
 }
 
-/// What stands for the bounds of a slice that are not given.
+/// The values of a slice's missing bounds.
 fn open_ends(step: i64) -> (i64, i64) {
     match step < 0 {
         true => (i64::MAX, i64::MIN),
@@ -529,7 +529,7 @@ fn open_ends(step: i64) -> (i64, i64) {
     }
 }
 
-/// The indexes that bounds and a step, which is not 0, name in a sequence of a length.
+/// The indexes that bounds and a step, which is not 0, select in a sequence of a length.
 fn indexes_between(start: i64, stop: i64, step: i64, len: usize) -> Vec<usize> {
     let len = len as i64;
     let (low, high) = if step < 0 { (-1, len - 1) } else { (0, len) };
@@ -550,13 +550,14 @@ fn indexes_between(start: i64, stop: i64, step: i64, len: usize) -> Vec<usize> {
     indexes
 }
 
-/// The items of a list between bounds, of which those that are not given are the least or the greatest integer.
+/// The items of a list between bounds; a missing bound is the least or the greatest integer.
 pub fn list_items(list: &List, start: i64, stop: i64, step: i64) -> Vec<Ref> {
     let indexes = indexes_between(start, stop, step, list.len());
     indexes.into_iter().filter_map(|i| list.item(i)).collect()
 }
 
-/// Put a list's items in place of a list's, if no end of an object can be noticed; says whether that was done.
+/// Replaces a list's items by those of a list, unless a deallocation could be observed. Returns
+/// true if it was done.
 pub fn copy_list_slice(list: &List, [low, high]: [i64; 2], new: Vec<Ref>) -> bool {
     let indexes = indexes_between(low, high, 1, list.len());
     let from = match indexes.first() {
@@ -566,7 +567,7 @@ pub fn copy_list_slice(list: &List, [low, high]: [i64; 2], new: Vec<Ref>) -> boo
     let old: Vec<Ref> = indexes.iter().filter_map(|&i| list.item(i)).collect();
     let ends = |item: &Ref| {
         let replaced = old.iter().filter(|other| other.is(item)).count() as i64;
-        // What is looked at here has as many references more.
+        // The items in `old` are additional references.
         item.head().count.get() == 2 * replaced
     };
     let is_quiet = |item: &Ref| matches!(item.kind(), Kind::Int | Kind::Float | Kind::Str);
@@ -631,7 +632,7 @@ pub fn set_slice(a: &Ref, b: &Ref, c: &Ref, d: &Ref) -> Result<()> {
     Ok(())
 }
 
-/// Extend a list by what an iterable gives.
+/// Extends a list by the items of an iterable.
 pub fn extend(list: &Ref, by: &Ref) -> Result<()> {
     let items = iter::collect(by)?;
     match list.get::<List>() {
@@ -812,7 +813,7 @@ pub fn str(a: &Ref) -> Result<String> {
     repr(a)
 }
 
-/// `format(a, spec)`: nothing, or digits after the point.
+/// `format(a, spec)`: with an empty spec, or digits after the point.
 pub fn format(a: &Ref, spec: &str) -> Result<String> {
     if spec.is_empty() {
         return str(a);
@@ -827,7 +828,7 @@ pub fn format(a: &Ref, spec: &str) -> Result<String> {
     }
 }
 
-/// The ints from Python's view: a value of an exact int object.
+/// The value of an exact int object.
 pub fn as_i64(a: &Ref) -> Option<i64> {
     a.get::<Int>().and_then(Int::to_i64)
 }

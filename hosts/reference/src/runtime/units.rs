@@ -1,9 +1,9 @@
-//! Compiled code: when it is made, how it is entered and left, and what is learnt from it. The engine keeps the units,
-//! watches what they rely on, and frees them.
+//! Compiled code: when it is compiled, how it is entered and exited, and the use of its exits. The
+//! engine keeps the units, watches their assumptions, and frees them.
 //!
 //! # Safety contract
-//! Everything happens on the runtime's thread. Native code is entered with the thread, a function or a frame, and owned
-//! arguments; it leaves through `exit` with what the record of the exit describes.
+//! Everything happens on the runtime's thread. Native code is entered with the thread, a function
+//! or a frame, and owned arguments; it exits through `exit` with the values in the exit's record.
 
 use super::code::CodeData;
 use super::error::Raised;
@@ -25,49 +25,49 @@ use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-/// What a loop unit returns when the interpreter is to go on in the frame.
+/// The result of a loop unit after which the interpreter continues in the frame.
 const GO_ON: usize = 1;
-/// How many units a function or loop gets before its bets are given up.
+/// The number of units of a function or loop after which it is not compiled any more.
 const MOST_VERSIONS: u32 = 5;
 
-/// The compiler, and what the runtime notes of it.
+/// The compiler, and the runtime's data about it.
 pub struct Jit {
     engine: RefCell<Option<Engine>>,
-    /// What it keeps account of: told of changes also while it compiles.
+    /// The engine's account, which takes notifications of changes also while the engine compiles.
     account: Account,
-    /// The codes there are.
+    /// All codes.
     codes: RefCell<Vec<Weak<CodeData>>>,
-    /// Where the interpreter goes on after a loop unit.
+    /// The instruction at which the interpreter continues after a loop unit.
     resume: Cell<Pc>,
-    /// Why functions stay in the interpreter.
+    /// The reasons why functions stay in the interpreter.
     refused: RefCell<Vec<(String, String)>>,
     random: Cell<u64>,
     inlined: Cell<u64>,
     inlined_exits: Cell<u64>,
 }
 
-/// What happened in a runtime so far.
+/// Counts of a runtime.
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {
     /// Units compiled.
     pub units: u64,
     /// Calls of native entries from outside.
     pub native_calls: u64,
-    /// Loops entered on the way.
+    /// Loops entered by on-stack replacement.
     pub loop_entries: u64,
-    /// Exits taken where a bet failed.
+    /// Exits taken after a failed speculation.
     pub exits: u64,
-    /// Exits taken, by what is done after them and why.
+    /// Exits taken, by kind and reason.
     pub exits_by_reason: HashMap<(ExitKind, Reason), u64>,
     /// Exits with an exception.
     pub raises: u64,
     /// Units invalidated.
     pub invalidated: u64,
-    /// Functions whose code stands in units of others, once for each such unit.
+    /// Inlined functions, once for each unit that contains them.
     pub inlined: u64,
-    /// Exits taken with frames to be made.
+    /// Exits taken with inlined frames.
     pub inlined_exits: u64,
-    /// Why functions stayed in the interpreter: the function and the reason.
+    /// Functions that stay in the interpreter, with the reason.
     pub refused: Vec<(String, String)>,
 }
 
@@ -85,7 +85,7 @@ impl Jit {
         }
     }
 
-    /// A number below `n`, from the seed.
+    /// A random number below `n`, from the seed.
     pub(super) fn random(&self, n: u64) -> u64 {
         let mut x = self.random.get();
         x ^= x << 13;
@@ -95,13 +95,13 @@ impl Jit {
         (x >> 11) % n
     }
 
-    /// Use the compiler, unless it is at work or gone.
+    /// Runs `f` with the compiler, unless it is in use or dropped.
     fn with_engine<T>(&self, f: impl FnOnce(&mut Engine) -> T) -> Option<T> {
         let mut engine = self.engine.try_borrow_mut().ok()?;
         engine.as_mut().map(f)
     }
 
-    /// What happened so far.
+    /// The counts so far.
     pub(super) fn statistics(&self) -> Statistics {
         let known = self.account.statistics();
         let count = |raises: bool| {
@@ -123,7 +123,7 @@ impl Jit {
         }
     }
 
-    /// What the LIR interpreter has run; nothing where the compiler is gone.
+    /// Statistics of the LIR interpreter; zeros if the compiler was dropped.
     pub(super) fn oracle_counts(&self) -> OracleCounts {
         let engine = self.engine.borrow();
         engine
@@ -131,24 +131,24 @@ impl Jit {
             .map_or_else(OracleCounts::default, Engine::oracle_counts)
     }
 
-    /// The units that rely on something, the oldest first.
+    /// The units with assumptions, the oldest first.
     pub(super) fn that_rely(&self) -> Vec<UnitHandle> {
         let mut units = self.account.handles();
         units.retain(|unit| !unit.unit().assumptions.is_empty());
         units
     }
 
-    /// Make a unit invalid.
+    /// Invalidates a unit.
     pub(super) fn invalidate(&self, unit: &UnitHandle) {
         self.account.invalidate(unit);
     }
 
-    /// Make every unit invalid.
+    /// Invalidates every unit.
     pub(super) fn invalidate_all(&self) {
         self.account.invalidate_all();
     }
 
-    /// Give the compiler up, and all that it has made: code that runs leaves at its next check.
+    /// Drops the compiler, and all its units: running code exits at its next check.
     pub(super) fn close(&self) {
         drop(self.engine.take());
         for code in self.codes.take().iter().filter_map(Weak::upgrade) {
@@ -159,7 +159,7 @@ impl Jit {
     }
 }
 
-/// Give a new code an entry that runs its calls in the interpreter.
+/// Gives a new code an entry that runs its calls in the interpreter.
 pub(super) fn prepare(code: &Rc<CodeData>) {
     let jit = &rt().jit;
     if code.is_plain() {
@@ -178,7 +178,7 @@ fn options() -> Options {
     rt().options.get()
 }
 
-/// A call with bound parameters is about to be made: count it, and compile the function if it is hot.
+/// Counts a call with bound parameters, and compiles the function if it is hot.
 pub(super) fn count_call(code: &Rc<CodeData>, slots: &[Option<Ref>]) {
     let options = options();
     if !options.jit || !code.is_plain() {
@@ -217,15 +217,15 @@ fn refuse(code: &CodeData, reason: String) {
     *code.refused.borrow_mut() = Some(reason);
 }
 
-/// The unit that calls of a function go to now, if they do.
+/// The unit to which calls of a function go now, if there is one.
 pub(super) fn native(code: &CodeData) -> Option<UnitHandle> {
     code.unit().filter(|_| rt().thread.pending.get() == 0)
 }
 
-/// Call a function's unit.
+/// Calls a function's unit.
 pub(super) fn call_native(callee: &Ref, unit: &UnitHandle, args: Vec<Ref>) -> Result<Ref> {
     let args: Vec<Obj> = args.into_iter().map(Ref::into_raw).collect();
-    // SAFETY: the unit is the callee's; the arguments are owned, and taken over unless nothing is entered.
+    // SAFETY: the unit is the callee's; the arguments are owned, and taken over if it is entered.
     unsafe {
         match enter(unit, callee.as_ptr().cast(), &args) {
             Ok(result) => take(result),
@@ -237,10 +237,11 @@ pub(super) fn call_native(callee: &Ref, unit: &UnitHandle, args: Vec<Ref>) -> Re
     }
 }
 
-/// Run native code.
+/// Runs native code.
 ///
 /// # Safety
-/// `second` and `args` are what the unit takes after the thread; it takes the arguments over if it is entered.
+/// `second` and `args` are the unit's arguments after the thread; it takes the arguments over if it
+/// is entered.
 unsafe fn enter(
     unit: &UnitHandle,
     second: *mut u8,
@@ -248,12 +249,12 @@ unsafe fn enter(
 ) -> std::result::Result<Obj, CallError> {
     let words: Vec<*mut u8> = args.iter().map(|arg| arg.cast()).collect();
     let thread = std::ptr::from_ref(&rt().thread).cast_mut();
-    // SAFETY: the runtime's thread, and the caller's promise.
+    // SAFETY: the runtime's thread, and the caller promises the arguments.
     let result = unsafe { unit.call(thread.cast(), second, &words) };
     result.map(|object| object as Obj)
 }
 
-/// How a code's native entry makes and unmakes frames.
+/// The parts of a code's native entry that create and free frames.
 fn parts(code: &CodeData) -> UnitParts {
     let leave = super::helpers::leave as *const () as usize;
     UnitParts {
@@ -262,7 +263,7 @@ fn parts(code: &CodeData) -> UnitParts {
     }
 }
 
-/// Compile and install a unit.
+/// Compiles and installs a unit.
 ///
 /// # Errors
 /// The reason why not; none if it may be tried again.
@@ -302,7 +303,8 @@ fn compile(
     Ok(unit)
 }
 
-/// After how many rounds an exit is taken by force, 0 for never; `is_new` if it never was.
+/// The number of rounds after which an exit is forced, 0 for never; `is_new` if it was never
+/// forced.
 fn rounds(is_new: bool) -> u64 {
     match options().force {
         Some(Force::First) => is_new.into(),
@@ -311,7 +313,7 @@ fn rounds(is_new: bool) -> u64 {
     }
 }
 
-/// Compile a code for its text forms: the unit is never entered.
+/// Compiles a code for its text forms: the unit is never entered.
 ///
 /// # Errors
 /// The reason why not.
@@ -333,7 +335,7 @@ pub(super) fn compile_text(
     made.map_err(|error| error.to_string())
 }
 
-/// Something is about to change: units that rely on it are not run any more.
+/// Called before a change: units that rely on the assumption are not entered any more.
 fn changes(assumption: &Assumption) {
     rt().jit.account.changed(assumption);
 }
@@ -351,7 +353,7 @@ pub(super) fn function_dies(function: ObjectHandle) {
     changes(&Assumption::FunctionUnchanged(function));
 }
 
-/// A code is gone: so are its units.
+/// A deallocated code invalidates its units.
 impl Drop for CodeData {
     fn drop(&mut self) {
         let loops = self.loops.take().into_values();
@@ -360,9 +362,9 @@ impl Drop for CodeData {
     }
 }
 
-/// How a loop that was tried natively ended.
+/// The end of a loop that may have run natively.
 pub(super) enum LoopEnd {
-    /// The interpreter goes on here.
+    /// The interpreter continues here.
     Interpret(Pc),
     /// The frame returned.
     Return(Ref),
@@ -370,7 +372,7 @@ pub(super) enum LoopEnd {
     Raise(Raised),
 }
 
-/// A loop goes round: count it, and run it natively if it is hot.
+/// Counts an iteration of a loop, and runs the loop natively if it is hot.
 pub(super) fn enter_loop(frame: FrameRef, target: Pc) -> LoopEnd {
     let options = options();
     if !options.jit || frame.code().code.is_generator {
@@ -420,7 +422,7 @@ pub(super) fn enter_loop(frame: FrameRef, target: Pc) -> LoopEnd {
     };
     let depth = frame.depth();
     frame.set_depth(0);
-    // SAFETY: a unit of this loop, whose stack entries it takes from the frame.
+    // SAFETY: a unit of this loop, which takes its stack entries from the frame.
     let Ok(result) = (unsafe { enter(&unit, frame.as_ptr().cast(), &[]) }) else {
         frame.set_depth(depth);
         return LoopEnd::Interpret(target);
@@ -429,14 +431,14 @@ pub(super) fn enter_loop(frame: FrameRef, target: Pc) -> LoopEnd {
     if result as usize == GO_ON {
         return LoopEnd::Interpret(rt().jit.resume.get());
     }
-    // SAFETY: a loop unit gives the frame's result or null.
+    // SAFETY: a loop unit returns the frame's result or null.
     match unsafe { take(result) } {
         Ok(result) => LoopEnd::Return(result),
         Err(raised) => LoopEnd::Raise(raised),
     }
 }
 
-/// An exit was taken: where its bet fails too often, the next unit does not make it.
+/// Handles an exit: if its speculation fails too often, the next unit does not repeat it.
 fn learn(exit: &Exit<'_>, code: &CodeData) {
     let record = exit.record();
     if record.kind.raises() {
@@ -445,7 +447,7 @@ fn learn(exit: &Exit<'_>, code: &CodeData) {
     let options = options();
     if options.force.is_some() {
         exit.force(rounds(false));
-        // Where bets fail at random, nothing is to be learnt from it.
+        // If exits are forced at random, their counts are meaningless.
         if options.force != Some(Force::First) {
             return;
         }
@@ -457,12 +459,12 @@ fn learn(exit: &Exit<'_>, code: &CodeData) {
     }
 }
 
-/// What compiled code calls to leave: the frame is completed, and the interpreter goes on in it.
+/// The exit hook, which compiled code calls: completes the frame, and continues in the interpreter.
 pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Obj {
     // SAFETY: called by compiled code of installed units only.
     let exit = unsafe { Exit::from_hook(token, number, buffer) };
     let mut live = exit.frame();
-    // SAFETY: the second word of an exit is the frame that the unit runs in.
+    // SAFETY: the second word of an exit is the unit's frame.
     let frame = unsafe { FrameRef::from_raw(live.frame as *mut frame::Frame) };
     let (kind, pc, entry) = (exit.record().kind, exit.record().pc, exit.entry());
     let raised = match kind {
@@ -481,7 +483,7 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
     }
     let within = Within::make(inlined, |code| exit.inlined(code).function, &virtuals);
     drop(virtuals);
-    // What runs from here on is the interpreter.
+    // From here on the interpreter runs.
     drop(exit);
     drop(old);
     let next = match (raised, within) {
@@ -510,11 +512,11 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
     }
 }
 
-/// Make the objects that compiled code did not make.
+/// Materialises the virtual objects.
 fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Option<Ref>> {
     let mut virtuals: Vec<Option<Ref>> = Vec::new();
     for object in objects {
-        // Each is made, because each is named; what is in it stands before it.
+        // Each is materialised, because a place refers to it; its fields precede it.
         let fields = object
             .fields
             .into_iter()
@@ -549,7 +551,7 @@ fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Option<Ref>> {
     virtuals
 }
 
-/// Write what an exit left into the frame; gives the locals' old values.
+/// Writes the values of an exit into the frame. Returns the locals' old values.
 fn complete(frame: FrameRef, live: LiveFrame, virtuals: &[Option<Ref>]) -> Vec<Option<Ref>> {
     let mut old = Vec::new();
     for (slot, value) in live.locals {
@@ -562,13 +564,14 @@ fn complete(frame: FrameRef, live: LiveFrame, virtuals: &[Option<Ref>]) -> Vec<O
     old
 }
 
-/// A value of a frame as an object, `virtuals` being those that were made for the frame, or what is meant instead.
+/// A value of a frame as an object, where `virtuals` are the materialised objects of the frame, or
+/// the values to use instead.
 pub(super) fn object_of(value: Live, virtuals: &[Option<Ref>]) -> Option<Ref> {
     Some(match value {
         Live::Null => return None,
-        // SAFETY: words that an exit calls objects are objects, with a reference or without.
+        // SAFETY: the word is an object with an owned reference.
         Live::Owned(word) => unsafe { Ref::from_owned(word as Obj) },
-        // SAFETY: the same.
+        // SAFETY: the word is a live object.
         Live::Borrowed(word) => unsafe { Ref::from_borrowed(word as Obj) },
         Live::Int(value) => alloc::int(value),
         Live::Float(value) => alloc::float(value),

@@ -1,4 +1,4 @@
-//! The program's state as a compile sees it.
+//! The program's state for a compile.
 
 use super::class::{Class, binds};
 use super::code::CodeData;
@@ -14,7 +14,7 @@ use cladonia::host::{
 use cladonia::types::{ObjectHandle, Type};
 use std::sync::Arc;
 
-/// Longer codes are not offered to be inlined: they would not be.
+/// Longer codes are not offered for inlining: the compiler would not inline them.
 const MOST_INSTRS: usize = 64;
 
 /// The runtime of this thread.
@@ -28,7 +28,7 @@ fn plan(name: &str, imm: i64) -> IntrinsicCall {
     }
 }
 
-/// The class that a receiver's type names, as an object.
+/// The class of a receiver's type, as an object.
 fn class_of(receiver: Type) -> Option<Ref> {
     let handle = receiver.runtime_class()?;
     rt().class_object(handle)
@@ -182,7 +182,7 @@ impl World for ReferenceWorld {
         let rt = rt();
         let object = rt.object_of(callee)?;
         let code = function_data(object.get::<Function>()?);
-        // What has lost bets is better off with a unit of its own, which has learnt from it.
+        // A code with failed speculations is better called, since its own unit avoids them.
         let is_offered = rt.options.get().inline
             && code.is_plain()
             && code.code.instrs.len() <= MOST_INSTRS
@@ -204,12 +204,12 @@ impl World for ReferenceWorld {
     }
 
     fn watch(&self, assumption: &Assumption) -> bool {
-        // The flags make changes be told. What dies is told always.
+        // The flags enable notifications of changes. A deallocation is always reported.
         match assumption {
             Assumption::ClassUnchanged(class) => rt().watch_class(*class),
             Assumption::NameUnchanged { namespace, .. } => rt().watch_namespace(*namespace),
             Assumption::FunctionUnchanged(_) => {}
-            // Nothing shows a frame's locals, or lists objects.
+            // No code can read another frame's locals, or list all objects.
             Assumption::ObjectsPrivate => {}
         }
         true
@@ -247,7 +247,7 @@ pub fn const_value(object: &Ref) -> ConstValue {
     }
 }
 
-/// Whether an object is an instance whose shape can be relied on; for tests.
+/// The attribute names of an instance's shape; for tests.
 pub fn shape_names(object: &Ref) -> Vec<String> {
     object.get::<Instance>().map_or(Vec::new(), |instance| {
         instance

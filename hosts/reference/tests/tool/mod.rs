@@ -1,15 +1,15 @@
-//! The tool, run as a person runs it.
+//! The tool as a user runs it.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What it did.
+/// The result of a run.
 pub struct Output {
     /// The exit status.
     pub status: i32,
-    /// Printed on the standard output.
+    /// The text on the standard output.
     pub out: String,
-    /// Printed as complaint.
+    /// The text on the standard error output.
     pub err: String,
 }
 
@@ -24,7 +24,7 @@ pub fn run(arguments: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the tool starts");
-    // A tool that does not read its input closes it, which is no failure.
+    // A tool that does not read its input closes it, which is not an error.
     let _ = child
         .stdin
         .take()
