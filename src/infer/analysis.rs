@@ -81,7 +81,7 @@ pub struct Object {
 pub struct Analysis {
     /// The versions of functions that were reached, in program order.
     pub versions: Vec<Found>,
-    /// The objects of the known world.
+    /// The objects of the analysed program.
     pub objects: BTreeMap<Identity, Object>,
     /// Blocks that stay blocked.
     pub blocked: Vec<Blocked>,

@@ -85,7 +85,7 @@ pub(super) struct BlockState {
 pub(super) struct Version {
     pub key: VersionKey,
     pub params: Vec<Sv>,
-    /// The cells that the closure holds.
+    /// The cells of the closure.
     pub free: Vec<Sv>,
     pub ret: Sv,
     pub raised: Sv,
@@ -152,7 +152,7 @@ pub(super) struct Engine<'p> {
     pending: BTreeSet<(u32, u32, u32, Reader)>,
     queued: BTreeMap<Reader, (u32, u32, u32, Reader)>,
     random: Option<u64>,
-    /// Identities by the place that makes them.
+    /// Identities by the place that allocates their objects.
     pub sites: BTreeMap<(VersionId, Value, u32), Identity>,
     /// The names of the module.
     pub globals: Identity,

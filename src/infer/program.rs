@@ -58,7 +58,7 @@ impl Program {
         self.unknown_globals.insert(name.into());
     }
 
-    /// Adds a code object, in HIR that is built without any knowledge of the world.
+    /// Adds a code object, in HIR that is built without a `World`.
     ///
     /// # Errors
     /// The reason why no HIR can be built. The code is then outside the analysed program, except
@@ -116,7 +116,7 @@ impl Program {
     }
 
     /// Adds all code objects of a document. If the document has the HIR of a code, that HIR is
-    /// used; for others it is built without any knowledge of the world. A code for which no HIR can
+    /// used; for others it is built without a `World`. A code for which no HIR can
     /// be built is outside the analysed program. A module's body is the code `<module>`; without
     /// one, every code that no other code holds is a global function. A constant that is a function
     /// runs the code of its name.
@@ -186,7 +186,7 @@ fn without_hints(code: &Code) -> Code {
     code
 }
 
-/// The HIR of a code from its start, with nothing known of the world.
+/// The HIR of a code from its start, without any answers of a `World`.
 fn build(code: &Arc<Code>) -> Result<Function, String> {
     if code.is_generator {
         return Err("a generator".to_owned());

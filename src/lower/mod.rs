@@ -156,7 +156,7 @@ pub(crate) struct Lower<'a> {
     wants_answer: bool,
     /// True if the instruction has given its answer, or runs no user code.
     is_accounted: bool,
-    /// The exit that was made last.
+    /// The latest exit.
     last_exit: Option<LastExit>,
     /// The choice of intrinsics that are called, not inlined.
     policy: Policy<'a>,

@@ -1,7 +1,7 @@
 //! File tests: documents of typed bytecode with their expected results, in comments.
 //!
 //! ```text
-//! ;! selected types LongExact      a request for every code of the file (for stages: function)
+//! ;! selected types LongExact      a request for every code of the file (stages: of each function)
 //! code "f" {
 //!   ...
 //! }
