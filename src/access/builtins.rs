@@ -77,9 +77,10 @@ const CLASSES: &[(&str, &str, &[&str])] = &[
 /// Adds the host's classes.
 pub(super) fn add(classes: &mut BTreeMap<Name, Class>) {
     for (name, base, methods) in CLASSES {
-        let bases = match base.is_empty() {
-            true => Vec::new(),
-            false => vec![Name::from(*base)],
+        let bases = if base.is_empty() {
+            Vec::new()
+        } else {
+            vec![Name::from(*base)]
         };
         let method = |attr: &&str| {
             let given = Some(Reference::Function(format!("{name}.{attr}").into()));

@@ -327,14 +327,15 @@ impl<'w> Deduction<'w> {
         let last = access.attrs.len() - 1;
         let mut types = self.types_at(unit, access);
         for (at, attr) in access.attrs.iter().enumerate() {
-            let candidates = match access.is_super {
-                true => self.above(unit, attr, &types, resolver),
-                false => self.candidates(
+            let candidates = if access.is_super {
+                self.above(unit, attr, &types, resolver)
+            } else {
+                self.candidates(
                     &types,
                     attr,
                     at == last && access.action != Action::Load,
                     resolver,
-                ),
+                )
             };
             if at == last {
                 return self.suitable(candidates, access);
@@ -356,9 +357,10 @@ impl<'w> Deduction<'w> {
                 _ => return self.index.all().clone(),
             };
         }
-        match types.is_empty() {
-            true => self.index.all().clone(),
-            false => types,
+        if types.is_empty() {
+            self.index.all().clone()
+        } else {
+            types
         }
     }
 
@@ -371,9 +373,10 @@ impl<'w> Deduction<'w> {
                 // The attribute is bound to the instance of the method itself.
                 if let Some((class, is_class)) = self.self_of(unit.func, root) {
                     let own = self.world.descendants(&class);
-                    match is_class {
-                        true => types.class.extend(own),
-                        false => types.instance.extend(own),
+                    if is_class {
+                        types.class.extend(own)
+                    } else {
+                        types.instance.extend(own)
                     }
                 }
                 continue;
@@ -467,9 +470,10 @@ impl<'w> Deduction<'w> {
             self.mutated
                 .contains(&(Owner::Class(c.clone()), attr.clone()))
         };
-        let refs = match order[..=at].iter().any(changed) {
-            true => var(),
-            false => resolver.attribute(&owner, attr),
+        let refs = if order[..=at].iter().any(changed) {
+            var()
+        } else {
+            resolver.attribute(&owner, attr)
         };
         Some((Thing::Class(order[at].clone()), refs))
     }

@@ -168,9 +168,10 @@ pub(super) fn steps(plan: &AccessPlan, attrs: &[Name]) -> Vec<Step> {
         Context::OriginalAccessor => context = Some(original.clone()),
         Context::FinalAccessor | Context::Unset if is_expression => {
             let is_target = is_write && names.len() == 1;
-            let keep = match is_target {
-                true => Instruction::SetTargetAccessor,
-                false => Instruction::SetAccessor,
+            let keep = if is_target {
+                Instruction::SetTargetAccessor
+            } else {
+                Instruction::SetAccessor
             };
             if first_emitted || plan.base.is_none() {
                 steps.push(of(keep, [accessor_text(plan)]));
@@ -199,9 +200,10 @@ pub(super) fn steps(plan: &AccessPlan, attrs: &[Name]) -> Vec<Step> {
         _ => None,
     };
     if let Some(test) = &tested {
-        match plan.base.is_some() || !first_emitted {
-            true => steps.push(test.clone()),
-            false => accessor = test.clone(),
+        if plan.base.is_some() || !first_emitted {
+            steps.push(test.clone());
+        } else {
+            accessor = test.clone();
         }
     }
     // The attributes.
@@ -209,9 +211,10 @@ pub(super) fn steps(plan: &AccessPlan, attrs: &[Name]) -> Vec<Step> {
         for (index, attr) in names.iter().enumerate() {
             let is_end = index + 1 == names.len();
             if is_end && plan.context == Context::FinalAccessor {
-                let keep = match is_invoke {
-                    true => Instruction::SetContext,
-                    false => Instruction::SetPrivateContext,
+                let keep = if is_invoke {
+                    Instruction::SetContext
+                } else {
+                    Instruction::SetPrivateContext
                 };
                 steps.push(of(keep, [accessor]));
                 accessor = name("<context>");
@@ -231,9 +234,10 @@ pub(super) fn steps(plan: &AccessPlan, attrs: &[Name]) -> Vec<Step> {
                 accessor = of(Instruction::LoadViaSuper, [accessor, name(&**class), at]);
                 continue;
             }
-            accessor = match is_end && is_write {
-                true => write(plan, way, accessor, at),
-                false => of(load(way), [accessor, at]),
+            accessor = if is_end && is_write {
+                write(plan, way, accessor, at)
+            } else {
+                of(load(way), [accessor, at])
             };
         }
     }

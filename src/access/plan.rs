@@ -198,9 +198,12 @@ pub struct AccessPlan {
 impl fmt::Display for AccessPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dash = |text: Option<&str>| text.unwrap_or("-").to_owned();
-        let list = |names: Vec<String>| match names.is_empty() {
-            true => "-".to_owned(),
-            false => names.join("."),
+        let list = |names: Vec<String>| {
+            if names.is_empty() {
+                "-".to_owned()
+            } else {
+                names.join(".")
+            }
         };
         let names = |names: &[Name]| list(names.iter().map(|n| n.to_string()).collect());
         let modes = self.traversal_modes.iter().map(Mode::to_string).collect();
@@ -220,9 +223,10 @@ impl fmt::Display for AccessPlan {
             self.first_method,
             self.final_method,
             dash(self.origin.as_deref()),
-            match kinds.is_empty() {
-                true => "-".to_owned(),
-                false => kinds.join(","),
+            if kinds.is_empty() {
+                "-".to_owned()
+            } else {
+                kinds.join(",")
             },
         )
     }
@@ -273,12 +277,11 @@ impl Deduction<'_> {
                     .map(|(o, n)| Watch::Name(o.name().clone(), n.clone())),
             );
         }
-        let first = match access.is_super {
-            true => self.candidates_of_chain(unit, access, resolver),
-            false => {
-                let assigned = access.attrs.len() == 1 && access.action != Action::Load;
-                self.candidates(&types, &access.attrs[0], assigned, resolver)
-            }
+        let first = if access.is_super {
+            self.candidates_of_chain(unit, access, resolver)
+        } else {
+            let assigned = access.attrs.len() == 1 && access.action != Action::Load;
+            self.candidates(&types, &access.attrs[0], assigned, resolver)
         };
         let first = match access.attrs.len() {
             1 => self.suitable(first, access),
@@ -368,9 +371,10 @@ impl Deduction<'_> {
                 let types = self.types_of(&walk.candidates);
                 let assigned = at == last && access.action != Action::Load;
                 let next = self.candidates(&types, attr, assigned, resolver);
-                walk.candidates = match at == last {
-                    true => self.suitable(next, access),
-                    false => next,
+                walk.candidates = if at == last {
+                    self.suitable(next, access)
+                } else {
+                    next
                 };
                 if at == walk.start {
                     walk.first = walk.candidates.clone();
@@ -501,12 +505,12 @@ impl Deduction<'_> {
         let is_generic = walk.candidates.is_empty()
             || walk.candidates.iter().any(|c| self.is_opaque(c))
             || walk.first.is_empty();
-        let why = match () {
-            () if walk.candidates.is_empty() => {
-                Some("no known type has what is used of it".to_owned())
-            }
-            () if is_generic => Some("a class that is not known has a say".to_owned()),
-            () => None,
+        let why = if walk.candidates.is_empty() {
+            Some("no known type has what is used of it".to_owned())
+        } else if is_generic {
+            Some("a class that is not known has a say".to_owned())
+        } else {
+            None
         };
         let resolver = self.resolver();
         let attr = access.attrs.last().expect("an access has an attribute");
@@ -555,9 +559,12 @@ impl Deduction<'_> {
                 origin
                     .iter()
                     .filter(|name| !super::builtins::is_method(name))
-                    .map(|name| match self.world.classes.contains_key(name) {
-                        true => Watch::Class(name.clone()),
-                        false => Watch::Function(name.clone()),
+                    .map(|name| {
+                        if self.world.classes.contains_key(name) {
+                            Watch::Class(name.clone())
+                        } else {
+                            Watch::Function(name.clone())
+                        }
                     }),
             );
         }
@@ -679,11 +686,11 @@ fn context_test(access: &Access, candidates: &[Candidate], last: FinalMethod) ->
         .iter()
         .filter(|c| is_super || through_class(c))
         .collect();
-    match () {
-        () if bound.is_empty() || !bound.iter().any(|c| may_bind(c)) => ContextTest::Ignore,
-        () if bound.len() == candidates.len() && bound.iter().all(|c| binds(c)) => {
-            ContextTest::Replace
-        }
-        () => ContextTest::Test,
+    if bound.is_empty() || !bound.iter().any(|c| may_bind(c)) {
+        ContextTest::Ignore
+    } else if bound.len() == candidates.len() && bound.iter().all(|c| binds(c)) {
+        ContextTest::Replace
+    } else {
+        ContextTest::Test
     }
 }

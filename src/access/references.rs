@@ -153,10 +153,13 @@ impl<'w> Resolver<'w> {
                     None => self.of_name(module, &name()),
                 }
             }
-            G::ImportName => match self.world.modules.contains_key(&name()) {
-                true => one(Reference::Module(name())),
-                false => var(),
-            },
+            G::ImportName => {
+                if self.world.modules.contains_key(&name()) {
+                    one(Reference::Module(name()))
+                } else {
+                    var()
+                }
+            }
             G::ImportFrom => match single(&self.of(func, f.arg(v, 0))) {
                 Some(Reference::Module(module)) => self.of_name(module, &name()),
                 _ => var(),
@@ -282,10 +285,7 @@ impl<'w> Resolver<'w> {
         for (func, v) in &attribute.stores {
             found.extend(self.of(*func, *v));
         }
-        match found.is_empty() {
-            true => var(),
-            false => found,
-        }
+        if found.is_empty() { var() } else { found }
     }
 
     /// Returns true if the attribute keeps the value that its owner's body stored, as far as the

@@ -188,9 +188,10 @@ fn types_text(types: &Types) -> String {
             parts.push(format!("{word} {}", names.join(" ")));
         }
     }
-    match parts.is_empty() {
-        true => "none".into(),
-        false => parts.join("; "),
+    if parts.is_empty() {
+        "none".into()
+    } else {
+        parts.join("; ")
     }
 }
 
@@ -208,9 +209,10 @@ fn candidate_text(candidate: &Candidate) -> String {
 
 fn joined<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     let all: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
-    match all.is_empty() {
-        true => "nothing".into(),
-        false => all.join(", "),
+    if all.is_empty() {
+        "nothing".into()
+    } else {
+        all.join(", ")
     }
 }
 

@@ -284,12 +284,11 @@ impl<'a> World<'a> {
                 None => &mut self.modules.entry(module).or_default().attributes,
             };
             let attribute = attributes.entry(name.clone()).or_default();
-            match is_delete {
-                true => attribute.is_shaky = true,
-                false => {
-                    attribute.stores.push((id, f.arg(v, 0)));
-                    attribute.is_shaky |= of_class.is_none() && !is_body;
-                }
+            if is_delete {
+                attribute.is_shaky = true;
+            } else {
+                attribute.stores.push((id, f.arg(v, 0)));
+                attribute.is_shaky |= of_class.is_none() && !is_body;
             }
             let Some(class) = of_class else { continue };
             if !is_delete {

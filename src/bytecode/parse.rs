@@ -62,13 +62,14 @@ impl Document {
                 });
                 continue;
             }
-            match () {
-                () if line.eat_word("class") => scope.class(&mut line)?,
-                () if line.eat_word("object") => scope.object(&mut line)?,
-                () if line.eat_word("code") => {
-                    codes.push(parse_code(&mut line, &mut lines, &scope)?)
-                }
-                () => return line.expected("`class`, `object`, `code` or a section"),
+            if line.eat_word("class") {
+                scope.class(&mut line)?
+            } else if line.eat_word("object") {
+                scope.object(&mut line)?
+            } else if line.eat_word("code") {
+                codes.push(parse_code(&mut line, &mut lines, &scope)?)
+            } else {
+                return line.expected("`class`, `object`, `code` or a section");
             }
         }
         Ok(Document {
@@ -265,11 +266,14 @@ impl CodeParser<'_> {
     fn params(&mut self, line: &mut Line) -> Parsed<()> {
         self.code.argcount = line.number()?;
         while line.eat(",") {
-            match () {
-                () if line.eat_word("kwonly") => self.code.kwonly = line.number()?,
-                () if line.eat_word("varargs") => self.code.varargs = true,
-                () if line.eat_word("varkeywords") => self.code.varkeywords = true,
-                () => return line.expected("`kwonly`, `varargs` or `varkeywords`"),
+            if line.eat_word("kwonly") {
+                self.code.kwonly = line.number()?;
+            } else if line.eat_word("varargs") {
+                self.code.varargs = true;
+            } else if line.eat_word("varkeywords") {
+                self.code.varkeywords = true;
+            } else {
+                return line.expected("`kwonly`, `varargs` or `varkeywords`");
             }
         }
         Ok(())
@@ -277,10 +281,12 @@ impl CodeParser<'_> {
 
     fn local(&mut self, line: &mut Line) -> Parsed<()> {
         let name = line.name("a local's name")?;
-        let kind = match () {
-            () if line.eat_word("cell") => LocalKind::Cell,
-            () if line.eat_word("free") => LocalKind::Free,
-            () => LocalKind::Local,
+        let kind = if line.eat_word("cell") {
+            LocalKind::Cell
+        } else if line.eat_word("free") {
+            LocalKind::Free
+        } else {
+            LocalKind::Local
         };
         self.code.locals.push((name, kind));
         self.hints.push(if line.eat(":") {
@@ -337,9 +343,10 @@ impl CodeParser<'_> {
                 }
             }
         }
-        let items = match line.eat_word("items") {
-            true => Some(line.hexadecimal()?),
-            false => None,
+        let items = if line.eat_word("items") {
+            Some(line.hexadecimal()?)
+        } else {
+            None
         };
         let pos = if line.eat_word("at") {
             line.number()?

@@ -112,9 +112,10 @@ impl Cache {
 
     /// Counts a unit.
     pub(crate) fn count_unit(&self, found: bool) {
-        let count = match found {
-            true => &self.units_found,
-            false => &self.units_missed,
+        let count = if found {
+            &self.units_found
+        } else {
+            &self.units_missed
         };
         count.fetch_add(1, Ordering::Relaxed);
     }

@@ -200,10 +200,16 @@ impl Scratch {
         let Some(i) = self.innermost[from] else {
             return false;
         };
-        let rank = |to: Block| match self.hot.contains(to) {
-            false => 0,
-            true if !self.loops[i].body.contains(to) => 1,
-            true => 2,
+        let rank = |to: Block| {
+            if self.hot.contains(to) {
+                if !self.loops[i].body.contains(to) {
+                    1
+                } else {
+                    2
+                }
+            } else {
+                0
+            }
         };
         rank(els) < rank(then)
     }
@@ -297,9 +303,10 @@ impl<'a> Emitter<'a> {
             self.cursor.goto_bottom(target);
             self.is_sheltered = self.scratch.sheltered.contains(block);
             let data = &func.blocks[block];
-            let tail = match shares_tails {
-                true => Tail::of(data, &subtracted),
-                false => Tail::default(),
+            let tail = if shares_tails {
+                Tail::of(data, &subtracted)
+            } else {
+                Tail::default()
             };
             for inst in &data.insts[..data.insts.len() - tail.len()] {
                 let is_idle = |v: &Value| self.scratch.idle.contains(*v);

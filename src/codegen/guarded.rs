@@ -52,13 +52,12 @@ impl Scratch {
         if self.cfg.order().iter().all(|b| self.hot.contains(*b)) {
             return;
         }
-        match keeps_most {
-            true => {
-                let blocks = self.cfg.order().iter().copied();
-                self.sheltered
-                    .extend(blocks.filter(|b| !self.hot.contains(*b)));
-            }
-            false => self.find_sheltered(func),
+        if keeps_most {
+            let blocks = self.cfg.order().iter().copied();
+            self.sheltered
+                .extend(blocks.filter(|b| !self.hot.contains(*b)));
+        } else {
+            self.find_sheltered(func)
         }
         let called = func.helpers_in(self.sheltered.iter()).into_iter();
         declared.extend(called.filter_map(|id| Some(Declared::Guarded(id, guarded(id)?))));

@@ -140,12 +140,11 @@ impl Writer<'_> {
     }
 
     fn address(&mut self, address: u64) {
-        match is_fixed(address) {
-            true => self.int(address << 1),
-            false => {
-                let number = self.addresses.number(address);
-                self.int(u64::from(number) << 1 | 1);
-            }
+        if is_fixed(address) {
+            self.int(address << 1)
+        } else {
+            let number = self.addresses.number(address);
+            self.int(u64::from(number) << 1 | 1);
         }
     }
 

@@ -112,12 +112,13 @@ impl Link {
 
     /// Checks that there is a countdown for each exit of a unit, if exits may be forced.
     pub(super) fn check_room(&self, unit: &Unit) -> Result<(), CompileError> {
-        match self.countdowns.is_some() && unit.exits.len() > MOST_FORCED {
-            false => Ok(()),
-            true => Err(CompileError::LimitExceeded {
+        if self.countdowns.is_some() && unit.exits.len() > MOST_FORCED {
+            Err(CompileError::LimitExceeded {
                 what: "the number of exits that may be forced".into(),
                 limit: MOST_FORCED as u64,
-            }),
+            })
+        } else {
+            Ok(())
         }
     }
 

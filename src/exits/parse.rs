@@ -159,9 +159,10 @@ impl<'a> Reader<'a> {
     }
 
     fn expect(&mut self, token: &str, expected: &'static str) -> Parsed<()> {
-        match self.eat(token) {
-            true => Ok(()),
-            false => self.clone().expected(expected),
+        if self.eat(token) {
+            Ok(())
+        } else {
+            self.clone().expected(expected)
         }
     }
 

@@ -121,19 +121,19 @@ impl Display for Assumption {
 
 impl Assumption {
     pub(crate) fn read(line: &mut Line, scope: &Scope) -> Parsed<Assumption> {
-        Ok(match () {
-            () if line.eat_word("class_unchanged") => {
-                Assumption::ClassUnchanged(read_class(line, scope)?)
-            }
-            () if line.eat_word("name_unchanged") => Assumption::NameUnchanged {
+        Ok(if line.eat_word("class_unchanged") {
+            Assumption::ClassUnchanged(read_class(line, scope)?)
+        } else if line.eat_word("name_unchanged") {
+            Assumption::NameUnchanged {
                 namespace: line.number()?,
                 name: line.quoted("the name")?,
-            },
-            () if line.eat_word("function_unchanged") => {
-                Assumption::FunctionUnchanged(scope.single_object(line)?)
             }
-            () if line.eat_word("objects_private") => Assumption::ObjectsPrivate,
-            () => return line.expected("what is assumed"),
+        } else if line.eat_word("function_unchanged") {
+            Assumption::FunctionUnchanged(scope.single_object(line)?)
+        } else if line.eat_word("objects_private") {
+            Assumption::ObjectsPrivate
+        } else {
+            return line.expected("what is assumed");
         })
     }
 }
@@ -249,15 +249,22 @@ impl Display for InstanceAccess {
 
 impl InstanceAccess {
     fn read(line: &mut Line) -> Parsed<InstanceAccess> {
-        Ok(match () {
-            () if line.eat_word("new") => InstanceAccess::New(line.hexadecimal()?),
-            () if line.eat_word("load") => InstanceAccess::Load(line.number()?),
-            () if line.eat_word("store") => InstanceAccess::Store(line.number()?),
-            () if line.eat_word("holds") => InstanceAccess::Holds,
-            () if line.eat_word("lacks") => InstanceAccess::Lacks(line.number()?),
-            () if line.eat_word("lacks_from") => InstanceAccess::LacksFrom(line.number()?),
-            () if line.eat_word("quiet") => InstanceAccess::Quiet(line.number()?),
-            () => return line.expected("what is done with an instance"),
+        Ok(if line.eat_word("new") {
+            InstanceAccess::New(line.hexadecimal()?)
+        } else if line.eat_word("load") {
+            InstanceAccess::Load(line.number()?)
+        } else if line.eat_word("store") {
+            InstanceAccess::Store(line.number()?)
+        } else if line.eat_word("holds") {
+            InstanceAccess::Holds
+        } else if line.eat_word("lacks") {
+            InstanceAccess::Lacks(line.number()?)
+        } else if line.eat_word("lacks_from") {
+            InstanceAccess::LacksFrom(line.number()?)
+        } else if line.eat_word("quiet") {
+            InstanceAccess::Quiet(line.number()?)
+        } else {
+            return line.expected("what is done with an instance");
         })
     }
 }
@@ -274,16 +281,17 @@ impl Display for FieldAccess {
 
 impl FieldAccess {
     fn read(line: &mut Line) -> Parsed<FieldAccess> {
-        Ok(match () {
-            () if line.eat_word("apart") => FieldAccess::Apart,
-            () if line.eat_word("reads") => FieldAccess::Reads(line.number()?),
-            () if line.eat_word("writes") => {
-                let place = line.number()?;
-                line.expect("load")?;
-                let load = IntrinsicCall::read(line)?;
-                FieldAccess::Writes { place, load }
-            }
-            () => return line.expected("what is read or written of an object"),
+        Ok(if line.eat_word("apart") {
+            FieldAccess::Apart
+        } else if line.eat_word("reads") {
+            FieldAccess::Reads(line.number()?)
+        } else if line.eat_word("writes") {
+            let place = line.number()?;
+            line.expect("load")?;
+            let load = IntrinsicCall::read(line)?;
+            FieldAccess::Writes { place, load }
+        } else {
+            return line.expected("what is read or written of an object");
         })
     }
 }
@@ -304,15 +312,22 @@ impl Display for Operator {
 
 impl Operator {
     fn read(line: &mut Line) -> Parsed<Operator> {
-        Ok(match () {
-            () if line.eat_word("binary") => Operator::Binary(line.number()?),
-            () if line.eat_word("compare") => Operator::Compare(line.number()?),
-            () if line.eat_word("item") => Operator::Item,
-            () if line.eat_word("store_item") => Operator::StoreItem,
-            () if line.eat_word("truth") => Operator::Truth,
-            () if line.eat_word("negative") => Operator::Negative,
-            () if line.eat_word("invert") => Operator::Invert,
-            () => return line.expected("an operator"),
+        Ok(if line.eat_word("binary") {
+            Operator::Binary(line.number()?)
+        } else if line.eat_word("compare") {
+            Operator::Compare(line.number()?)
+        } else if line.eat_word("item") {
+            Operator::Item
+        } else if line.eat_word("store_item") {
+            Operator::StoreItem
+        } else if line.eat_word("truth") {
+            Operator::Truth
+        } else if line.eat_word("negative") {
+            Operator::Negative
+        } else if line.eat_word("invert") {
+            Operator::Invert
+        } else {
+            return line.expected("an operator");
         })
     }
 }
@@ -475,17 +490,19 @@ impl IntrinsicCall {
 
     /// The cells of an inlinee, if any.
     pub(crate) fn read_cells(line: &mut Line, scope: &Scope) -> Parsed<Vec<ObjectHandle>> {
-        match line.eat_word("cells") {
-            true => read_objects(line, scope),
-            false => Ok(Vec::new()),
+        if line.eat_word("cells") {
+            read_objects(line, scope)
+        } else {
+            Ok(Vec::new())
         }
     }
 
     /// The intrinsic that reads cells of a closure, if there is one.
     pub(crate) fn read_closure(line: &mut Line) -> Parsed<Option<IntrinsicCall>> {
-        match line.eat_word("closure") {
-            true => IntrinsicCall::read(line).map(Some),
-            false => Ok(None),
+        if line.eat_word("closure") {
+            IntrinsicCall::read(line).map(Some)
+        } else {
+            Ok(None)
         }
     }
 }
@@ -493,99 +510,83 @@ impl IntrinsicCall {
 impl Snapshot {
     /// Reads an answer without code, if the line has one.
     pub(crate) fn read(&mut self, line: &mut Line, scope: &Scope) -> Parsed<bool> {
-        let answer = match () {
-            () if line.eat_word("global_get") => {
-                let (namespace, name) = (line.number()?, line.quoted("the name")?);
-                line.expect("=")?;
-                Answer::GlobalGet(namespace, name, IntrinsicCall::read(line)?)
+        let answer = if line.eat_word("global_get") {
+            let (namespace, name) = (line.number()?, line.quoted("the name")?);
+            line.expect("=")?;
+            Answer::GlobalGet(namespace, name, IntrinsicCall::read(line)?)
+        } else if line.eat_word("global") {
+            let (namespace, name) = (line.number()?, line.quoted("the name")?);
+            line.expect("=")?;
+            let value = scope.single_object(line)?;
+            let assumptions = read_assumptions(line, scope)?;
+            Answer::Global(namespace, name, Global { value, assumptions })
+        } else if line.eat_word("load_attr") {
+            let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
+            line.expect("=")?;
+            Answer::LoadAttr(ty, name, read_load(line, scope)?)
+        } else if line.eat_word("load_super") {
+            let class = scope.single_object(line)?;
+            let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
+            line.expect("=")?;
+            Answer::LoadSuper(class, ty, name, read_load(line, scope)?)
+        } else if line.eat_word("store_attr") {
+            let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
+            line.expect("=")?;
+            Answer::StoreAttr(ty, name, read_store(line, scope)?)
+        } else if line.eat_word("raw_items") {
+            let (ty, way) = (scope.ty(line)?, line.hexadecimal()?);
+            line.expect("=")?;
+            Answer::RawItems(ty, way, RawItems::read(line)?)
+        } else if line.eat_word("of_class") {
+            let check = line.entity("intrinsic", "an intrinsic")?;
+            Answer::OfClass(IntrinsicId::new(check as usize))
+        } else if line.eat_word("instance") {
+            let (ty, call) = (scope.ty(line)?, IntrinsicCall::read(line)?);
+            line.expect("=")?;
+            Answer::Instance(ty, call, InstanceAccess::read(line)?)
+        } else if line.eat_word("both") {
+            let (a, b) = (IntrinsicCall::read(line)?, IntrinsicCall::read(line)?);
+            line.expect("=")?;
+            Answer::Both(a, b, IntrinsicCall::read(line)?)
+        } else if line.eat_word("first_store") {
+            let (ty, store) = (scope.ty(line)?, IntrinsicCall::read(line)?);
+            line.expect("after")?;
+            line.expect("[")?;
+            let stored = line.list("]", |line| line.number())?;
+            line.expect("=")?;
+            Answer::FirstStore(ty, store, stored, IntrinsicCall::read(line)?)
+        } else if line.eat_word("field") {
+            let call = IntrinsicCall::read(line)?;
+            line.expect("=")?;
+            Answer::Field(call, FieldAccess::read(line)?)
+        } else if line.eat_word("operator") {
+            let operator = Operator::read(line)?;
+            line.expect("[")?;
+            let operands = line.list("]", |line| scope.ty(line))?;
+            line.expect("=")?;
+            Answer::Operator(operator, operands, read_operator(line, scope)?)
+        } else if line.eat_word("callee") {
+            let object = scope.single_object(line)?;
+            line.expect("=")?;
+            Answer::Callee(object, read_callee(line, scope)?)
+        } else if line.eat_word("native") {
+            let object = scope.single_object(line)?;
+            let given = line.number()?;
+            line.expect("=")?;
+            Answer::NativeCall(object, given, read_native(line, scope)?)
+        } else if line.eat_word("tuple") {
+            let object = scope.single_object(line)?;
+            line.expect("=")?;
+            Answer::Tuple(object, read_objects(line, scope)?)
+        } else if line.eat_word("value") {
+            let object = scope.single_object(line)?;
+            line.expect("=")?;
+            match line.literal()? {
+                Some(value) => Answer::Value(object, value),
+                None => return line.expected("a literal"),
             }
-            () if line.eat_word("global") => {
-                let (namespace, name) = (line.number()?, line.quoted("the name")?);
-                line.expect("=")?;
-                let value = scope.single_object(line)?;
-                let assumptions = read_assumptions(line, scope)?;
-                Answer::Global(namespace, name, Global { value, assumptions })
-            }
-            () if line.eat_word("load_attr") => {
-                let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
-                line.expect("=")?;
-                Answer::LoadAttr(ty, name, read_load(line, scope)?)
-            }
-            () if line.eat_word("load_super") => {
-                let class = scope.single_object(line)?;
-                let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
-                line.expect("=")?;
-                Answer::LoadSuper(class, ty, name, read_load(line, scope)?)
-            }
-            () if line.eat_word("store_attr") => {
-                let (ty, name) = (scope.ty(line)?, line.quoted("the attribute")?);
-                line.expect("=")?;
-                Answer::StoreAttr(ty, name, read_store(line, scope)?)
-            }
-            () if line.eat_word("raw_items") => {
-                let (ty, way) = (scope.ty(line)?, line.hexadecimal()?);
-                line.expect("=")?;
-                Answer::RawItems(ty, way, RawItems::read(line)?)
-            }
-            () if line.eat_word("of_class") => {
-                let check = line.entity("intrinsic", "an intrinsic")?;
-                Answer::OfClass(IntrinsicId::new(check as usize))
-            }
-            () if line.eat_word("instance") => {
-                let (ty, call) = (scope.ty(line)?, IntrinsicCall::read(line)?);
-                line.expect("=")?;
-                Answer::Instance(ty, call, InstanceAccess::read(line)?)
-            }
-            () if line.eat_word("both") => {
-                let (a, b) = (IntrinsicCall::read(line)?, IntrinsicCall::read(line)?);
-                line.expect("=")?;
-                Answer::Both(a, b, IntrinsicCall::read(line)?)
-            }
-            () if line.eat_word("first_store") => {
-                let (ty, store) = (scope.ty(line)?, IntrinsicCall::read(line)?);
-                line.expect("after")?;
-                line.expect("[")?;
-                let stored = line.list("]", |line| line.number())?;
-                line.expect("=")?;
-                Answer::FirstStore(ty, store, stored, IntrinsicCall::read(line)?)
-            }
-            () if line.eat_word("field") => {
-                let call = IntrinsicCall::read(line)?;
-                line.expect("=")?;
-                Answer::Field(call, FieldAccess::read(line)?)
-            }
-            () if line.eat_word("operator") => {
-                let operator = Operator::read(line)?;
-                line.expect("[")?;
-                let operands = line.list("]", |line| scope.ty(line))?;
-                line.expect("=")?;
-                Answer::Operator(operator, operands, read_operator(line, scope)?)
-            }
-            () if line.eat_word("callee") => {
-                let object = scope.single_object(line)?;
-                line.expect("=")?;
-                Answer::Callee(object, read_callee(line, scope)?)
-            }
-            () if line.eat_word("native") => {
-                let object = scope.single_object(line)?;
-                let given = line.number()?;
-                line.expect("=")?;
-                Answer::NativeCall(object, given, read_native(line, scope)?)
-            }
-            () if line.eat_word("tuple") => {
-                let object = scope.single_object(line)?;
-                line.expect("=")?;
-                Answer::Tuple(object, read_objects(line, scope)?)
-            }
-            () if line.eat_word("value") => {
-                let object = scope.single_object(line)?;
-                line.expect("=")?;
-                match line.literal()? {
-                    Some(value) => Answer::Value(object, value),
-                    None => return line.expected("a literal"),
-                }
-            }
-            () => return Ok(false),
+        } else {
+            return Ok(false);
         };
         line.end()?;
         self.add(answer);
@@ -613,10 +614,14 @@ fn read_load(line: &mut Line, scope: &Scope) -> Parsed<AttrPlan> {
         return line.expected("`field`, `constant` or `getter`");
     }
     let value = scope.single_object(line)?;
-    let binds = match line.eat_word("method") {
-        false => Binds::Nothing,
-        true if line.eat_word("of") => Binds::Object(scope.single_object(line)?),
-        true => Binds::Receiver,
+    let binds = if line.eat_word("method") {
+        if line.eat_word("of") {
+            Binds::Object(scope.single_object(line)?)
+        } else {
+            Binds::Receiver
+        }
+    } else {
+        Binds::Nothing
     };
     Ok(AttrPlan::Constant {
         guards: read_each(line, "check", IntrinsicCall::read)?,
@@ -641,9 +646,10 @@ fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
     Ok(OperatorPlan::Method {
         function: scope.single_object(line)?,
         swapped: line.eat_word("swapped"),
-        declined: match line.eat_word("declined") {
-            true => Some(scope.single_object(line)?),
-            false => None,
+        declined: if line.eat_word("declined") {
+            Some(scope.single_object(line)?)
+        } else {
+            None
         },
         assumptions: read_assumptions(line, scope)?,
     })
@@ -656,9 +662,10 @@ fn read_store(line: &mut Line, scope: &Scope) -> Parsed<StorePlan> {
     Ok(StorePlan::Field {
         guards,
         store: IntrinsicCall::read(line)?,
-        quiet: match line.eat_word("quiet") {
-            true => Some(IntrinsicCall::read(line)?),
-            false => None,
+        quiet: if line.eat_word("quiet") {
+            Some(IntrinsicCall::read(line)?)
+        } else {
+            None
         },
         assumptions: read_assumptions(line, scope)?,
     })
@@ -685,9 +692,10 @@ impl RawItems {
             guards,
             len,
             get: IntrinsicCall::read(line)?,
-            set: match line.eat_word("set") {
-                true => Some(IntrinsicCall::read(line)?),
-                false => None,
+            set: if line.eat_word("set") {
+                Some(IntrinsicCall::read(line)?)
+            } else {
+                None
             },
         })
     }
@@ -727,9 +735,10 @@ fn read_native(line: &mut Line, scope: &Scope) -> Parsed<NativeCall> {
         return line.expected("`any` or `number`");
     }
     let call = IntrinsicCall::read(line)?;
-    let first = match line.eat_word("first") {
-        true => Some(scope.ty(line)?),
-        false => None,
+    let first = if line.eat_word("first") {
+        Some(scope.ty(line)?)
+    } else {
+        None
     };
     line.expect("gives")?;
     Ok(NativeCall::Any {
@@ -768,22 +777,25 @@ fn read_parameters(line: &mut Line, scope: &Scope) -> Parsed<Parameters> {
     Ok(Parameters {
         positional: line.number()?,
         defaults: read_objects(line, scope)?,
-        positional_only: match line.eat_word("positional_only") {
-            true => line.number()?,
-            false => 0,
+        positional_only: if line.eat_word("positional_only") {
+            line.number()?
+        } else {
+            0
         },
         names: read_each(line, "name", |line| line.quoted("the name"))?,
         keywords: read_each(line, "keyword", |line| {
             let name = line.quoted("the name")?;
-            let value = match line.eat_word("default") {
-                true => Some(scope.single_object(line)?),
-                false => None,
+            let value = if line.eat_word("default") {
+                Some(scope.single_object(line)?)
+            } else {
+                None
             };
             Ok((name, value))
         })?,
-        rest: match line.eat_word("rest") {
-            true => Some(scope.single_object(line)?),
-            false => None,
+        rest: if line.eat_word("rest") {
+            Some(scope.single_object(line)?)
+        } else {
+            None
         },
         has_named_rest: line.eat_word("named_rest"),
     })
@@ -806,9 +818,10 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
         return Ok(Callee::Class {
             class,
             make: IntrinsicCall::read(line)?,
-            init: match line.eat_word("init") {
-                true => Some(scope.single_object(line)?),
-                false => None,
+            init: if line.eat_word("init") {
+                Some(scope.single_object(line)?)
+            } else {
+                None
             },
             assumptions: read_assumptions(line, scope)?,
         });
@@ -819,19 +832,22 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
     let params = read_parameters(line, scope)?;
     line.expect("cell")?;
     let entry_cell = line.hexadecimal()?;
-    let raw = match line.eat_word("raw") {
-        true => Some(RawEntry::read(line)?),
-        false => None,
+    let raw = if line.eat_word("raw") {
+        Some(RawEntry::read(line)?)
+    } else {
+        None
     };
-    let kin = match line.eat_word("kin") {
-        true => Some(Kin {
+    let kin = if line.eat_word("kin") {
+        Some(Kin {
             check: IntrinsicCall::read(line)?,
-            code: match line.eat_word("code") {
-                true => Some(scope.single_object(line)?),
-                false => None,
+            code: if line.eat_word("code") {
+                Some(scope.single_object(line)?)
+            } else {
+                None
             },
-        }),
-        false => None,
+        })
+    } else {
+        None
     };
     Ok(Callee::Function {
         params,

@@ -377,9 +377,12 @@ impl Parameters {
             *place = place.take().or(value.map(Argument::Default));
         }
         let mut bound: Vec<Argument> = bound.into_iter().collect::<Option<_>>()?;
-        bound.extend(self.rest.map(|none| match rest.is_empty() {
-            true => Argument::Default(none),
-            false => Argument::Rest(rest),
+        bound.extend(self.rest.map(|none| {
+            if rest.is_empty() {
+                Argument::Default(none)
+            } else {
+                Argument::Rest(rest)
+            }
         }));
         bound.extend(
             self.has_named_rest

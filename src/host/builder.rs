@@ -389,9 +389,10 @@ impl HostBuilder {
         let (namespace, items) = (group(names::NAMESPACE), group(names::ITEMS));
         let strings = group(names::STRINGS);
         let lifetimes = self.host.lifetimes;
-        let closed = match self.host.helper_names.contains_key(RECORD_EXIT) {
-            true => names::CLOSED,
-            false => &[],
+        let closed = if self.host.helper_names.contains_key(RECORD_EXIT) {
+            names::CLOSED
+        } else {
+            &[]
         };
         let rows = names::STANDARD.iter().chain(namespace);
         let rows = rows.chain(items).chain(strings).chain(closed);

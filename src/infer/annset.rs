@@ -265,10 +265,12 @@ impl AnnotationSet {
         let joined = self.joined(&self.get(a), &self.get(b));
         self.work();
         let joined = self.resolved(&joined);
-        match () {
-            () if joined == self.get(a) => a,
-            () if joined == self.get(b) => b,
-            () => self.fresh(joined),
+        if joined == self.get(a) {
+            a
+        } else if joined == self.get(b) {
+            b
+        } else {
+            self.fresh(joined)
         }
     }
 

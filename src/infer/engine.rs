@@ -543,9 +543,10 @@ impl<'p> Engine<'p> {
         let is_own = version.home[v].expand() == Some(self.here.block)
             && version.own[v].expand() == Some(sv)
             && !matches!(f.insts[v].op, crate::hir::Op::Param);
-        let mut facts = match is_own {
-            true => self.set.get(sv),
-            false => self.set.read(sv, self.here.reader),
+        let mut facts = if is_own {
+            self.set.get(sv)
+        } else {
+            self.set.read(sv, self.here.reader)
         };
         let (version, block) = (self.here.version, self.here.block);
         let env = std::mem::take(&mut self.block(version, block).env);

@@ -152,9 +152,10 @@ impl Engine<'_> {
 
     /// The predicates that hold on an edge if the value that it carries is true, or false.
     fn arrival_tests(&mut self, arg: Value, truth: bool, all: &Env, facts: &Facts) -> Option<Env> {
-        let truthy = match truth {
-            true => Predicate::Truthy,
-            false => Predicate::Falsy,
+        let truthy = if truth {
+            Predicate::Truthy
+        } else {
+            Predicate::Falsy
         };
         if !facts.is_impossible() && self.refine(facts.clone(), &truthy).is_impossible() {
             return None;
@@ -181,9 +182,12 @@ impl Engine<'_> {
         let f = self.function(self.here.version);
         let inst = &f.insts[v];
         let arg = |i: usize| inst.args[i];
-        let truthy = |truth| match truth {
-            true => Predicate::Truthy,
-            false => Predicate::Falsy,
+        let truthy = |truth| {
+            if truth {
+                Predicate::Truthy
+            } else {
+                Predicate::Falsy
+            }
         };
         Some(match &inst.op {
             Op::BoolNot => self.tests(arg(0), !truth, depth - 1)?,
@@ -198,10 +202,13 @@ impl Engine<'_> {
                 extend(&mut told, &self.about(arg(0), truthy(truth)));
                 told
             }
-            Op::IsNone => match truth {
-                true => self.about(arg(0), Predicate::IsNone),
-                false => self.about(arg(0), Predicate::NotNone),
-            },
+            Op::IsNone => {
+                if truth {
+                    self.about(arg(0), Predicate::IsNone)
+                } else {
+                    self.about(arg(0), Predicate::NotNone)
+                }
+            }
             Op::Is => self.identity_tests(arg(0), arg(1), truth),
             Op::IsClass(types) if truth => {
                 let ty = types.iter().fold(Type::BOTTOM, |a, b| a | *b);
@@ -271,9 +278,10 @@ impl Engine<'_> {
         for (x, y) in [(a, b), (b, a)] {
             let other = self.known(y);
             if other.is(Type::NONE_TYPE) {
-                let predicate = match truth {
-                    true => Predicate::IsNone,
-                    false => Predicate::NotNone,
+                let predicate = if truth {
+                    Predicate::IsNone
+                } else {
+                    Predicate::NotNone
                 };
                 extend(&mut told, &self.about(x, predicate));
             } else if truth && let Some(object) = other.ty.as_object() {
@@ -303,21 +311,20 @@ impl Engine<'_> {
         let Some(classes) = self.classes_of(&facts) else {
             return Env::new();
         };
-        let predicate = match truth {
-            true => Predicate::Instance(classes),
+        let predicate = if truth {
+            Predicate::Instance(classes)
+        } else if self.names_all(&facts) {
+            Predicate::NotInstance(classes)
+        } else {
             // If the operand may be one class or another, a failed test excludes neither.
-            false if !self.names_all(&facts) => return Env::new(),
-            false => Predicate::NotInstance(classes),
+            return Env::new();
         };
         self.about(subject, predicate)
     }
 
     fn order_tests(&mut self, symbol: &str, a: Value, b: Value, truth: bool) -> Env {
         let (x, y) = (self.read(a), self.read(b));
-        let symbol = match truth {
-            true => symbol,
-            false => negated(symbol),
-        };
+        let symbol = if truth { symbol } else { negated(symbol) };
         let (first, second) = self.order_tells(symbol, &x, &y);
         let mut told = Env::new();
         for (v, holds) in [(a, first), (b, second)] {

@@ -158,9 +158,12 @@ impl Names {
         else {
             return false;
         };
-        stores.iter().any(|&(from, at)| match from == block {
-            true => at < index,
-            false => body.dominates(from, block),
+        stores.iter().any(|&(from, at)| {
+            if from == block {
+                at < index
+            } else {
+                body.dominates(from, block)
+            }
         })
     }
 }

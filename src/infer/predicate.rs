@@ -185,14 +185,18 @@ impl Engine<'_> {
         let mut mask = Type::BOTTOM;
         for class in classes {
             let ty = self.instance_type(*class);
-            mask |= match exactly && self.is_builtin_class(*class) {
-                true => ty - Type::USER - self.subtypes(ty),
-                false => ty,
+            mask |= if exactly && self.is_builtin_class(*class) {
+                ty - Type::USER - self.subtypes(ty)
+            } else {
+                ty
             };
         }
-        self.keep_instances(&mut facts, |class| match exactly {
-            true => classes.contains(&class),
-            false => self.derives_from_one(class, classes),
+        self.keep_instances(&mut facts, |class| {
+            if exactly {
+                classes.contains(&class)
+            } else {
+                self.derives_from_one(class, classes)
+            }
         });
         let facts = self.restrict(facts, mask);
         if facts.is_impossible() || !facts.objects.open || !facts.objects.ids.is_empty() {
@@ -205,9 +209,10 @@ impl Engine<'_> {
 
     /// The instances of another builtin class that a builtin class's type includes: bools for ints.
     fn subtypes(&self, ty: Type) -> Type {
-        match Type::BOOL <= ty && ty != Type::BOOL {
-            true => Type::BOOL,
-            false => Type::BOTTOM,
+        if Type::BOOL <= ty && ty != Type::BOOL {
+            Type::BOOL
+        } else {
+            Type::BOTTOM
         }
     }
 

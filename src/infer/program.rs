@@ -191,9 +191,10 @@ fn build(code: &Arc<Code>) -> Result<Function, String> {
     if code.is_generator {
         return Err("a generator".to_owned());
     }
-    let start = match code.optimized {
-        true => Start::Function(&[]),
-        false => Start::Loop(Pc(0), &[]),
+    let start = if code.optimized {
+        Start::Function(&[])
+    } else {
+        Start::Loop(Pc(0), &[])
     };
     // A failed speculation continues in the interpreter, which the analysis does not follow. So HIR
     // is built without any.

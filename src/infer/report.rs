@@ -26,9 +26,10 @@ impl Engine<'_> {
     }
 
     pub(super) fn place_name(&self, version: VersionId, block: Block) -> String {
-        match self.trace.on {
-            true => format!("{} {block:?}", self.version_name(version)),
-            false => String::new(),
+        if self.trace.on {
+            format!("{} {block:?}", self.version_name(version))
+        } else {
+            String::new()
         }
     }
 
@@ -59,9 +60,10 @@ impl Engine<'_> {
     /// The value with all its facts, on one line.
     pub(super) fn describe(&self, sv: Sv) -> String {
         let facts = self.set.get(sv);
-        match sv == Sv::IMPOSSIBLE || facts.is_impossible() {
-            true => "impossiblevalue".into(),
-            false => format!("{} {}", Named(self.set.find(sv)), self.facts_text(&facts)),
+        if sv == Sv::IMPOSSIBLE || facts.is_impossible() {
+            "impossiblevalue".into()
+        } else {
+            format!("{} {}", Named(self.set.find(sv)), self.facts_text(&facts))
         }
     }
 
@@ -229,20 +231,21 @@ impl Engine<'_> {
         let _ = writeln!(print.canonical, "{}", self.version_name(id));
         for (name, sv) in rows {
             let facts = self.set.get(sv);
-            let target = match () {
-                () if facts.is_impossible() => Named(Sv::IMPOSSIBLE).to_string(),
-                () if facts.is_most_general() => Named(Sv::MOST_GENERAL).to_string(),
-                () => {
-                    print.note(sv);
-                    Named(sv).to_string()
-                }
+            let target = if facts.is_impossible() {
+                Named(Sv::IMPOSSIBLE).to_string()
+            } else if facts.is_most_general() {
+                Named(Sv::MOST_GENERAL).to_string()
+            } else {
+                print.note(sv);
+                Named(sv).to_string()
             };
             let dashes = "-".repeat(width - name.len() + 2);
             let _ = writeln!(print.text, "    {name} {dashes}> {target}");
             let deep = self.deep_text(&facts, 4);
-            let source = match facts.is_most_general() {
-                true => String::new(),
-                false => facts.source.to_string(),
+            let source = if facts.is_most_general() {
+                String::new()
+            } else {
+                facts.source.to_string()
             };
             let _ = writeln!(print.canonical, "  {name} {deep} {source}");
         }

@@ -106,13 +106,12 @@ impl AnnotationSet {
             facts = facts.because(Source::Assumed);
         }
         let old = self.get(sv);
-        let new = match beyond {
+        let new = if beyond {
             // The value has escaped, so it is as unknown as any value outside.
-            true => Facts::MOST_GENERAL.because(old.source.max(facts.source)),
-            false => {
-                let new = self.joined(&old, &facts);
-                self.resolved(&new)
-            }
+            Facts::MOST_GENERAL.because(old.source.max(facts.source))
+        } else {
+            let new = self.joined(&old, &facts);
+            self.resolved(&new)
         };
         if new == old {
             return;
@@ -132,9 +131,10 @@ impl AnnotationSet {
         let all: Vec<Sv> = self.nodes.keys().collect();
         for sv in all {
             let node = &mut self.nodes[sv];
-            let source = match node.published {
-                true => Source::Assumed,
-                false => Source::Proved,
+            let source = if node.published {
+                Source::Assumed
+            } else {
+                Source::Proved
             };
             if let Some(facts) = &mut node.facts {
                 facts.source = source;
@@ -237,12 +237,11 @@ impl AnnotationSet {
             let contents = facts.objects.ids.iter().copied();
             self.tasks.extend(contents.map(Task::Escape));
             let own = self.make_own(id, slot);
-            match keeps {
-                true => self.nodes[own].leaks = true,
-                false => {
-                    self.nodes[own].beyond = true;
-                    self.tasks.push(Task::Widen(own, Facts::MOST_GENERAL));
-                }
+            if keeps {
+                self.nodes[own].leaks = true;
+            } else {
+                self.nodes[own].beyond = true;
+                self.tasks.push(Task::Widen(own, Facts::MOST_GENERAL));
             }
         }
         // Outside code can read the class of an instance, and so its methods.

@@ -45,10 +45,7 @@ impl Trace {
     /// Notes that a block is queued again.
     pub fn queued(&mut self, place: &str, was_blocked: bool) {
         if self.on {
-            let word = match was_blocked {
-                true => "Revive",
-                false => "Redo",
-            };
+            let word = if was_blocked { "Revive" } else { "Redo" };
             self.line(&format!("{word}({place})"));
         }
     }

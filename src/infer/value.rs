@@ -245,9 +245,10 @@ impl Facts {
     /// identities that must be shared.
     pub(super) fn join(&self, other: &Facts) -> Facts {
         if self.is_impossible() || other.is_impossible() {
-            let (some, none) = match self.is_impossible() {
-                true => (other, self),
-                false => (self, other),
+            let (some, none) = if self.is_impossible() {
+                (other, self)
+            } else {
+                (self, other)
             };
             return some.clone().because(none.source);
         }

@@ -98,17 +98,19 @@ impl Work<'_> {
         let first = self.load(before);
         let param = self.param(found.header);
         for &b in &found.blocks {
-            let held = match b == found.header {
-                true => param,
-                false => self.arriving(b),
+            let held = if b == found.header {
+                param
+            } else {
+                self.arriving(b)
             };
             if self.hot.contains(b) {
                 self.use_held(b, held);
             }
             // A callee may change it.
-            self.ends[b] = Some(match self.func.blocks[b].has_calls() {
-                true => self.load(b),
-                false => held,
+            self.ends[b] = Some(if self.func.blocks[b].has_calls() {
+                self.load(b)
+            } else {
+                held
             });
         }
         self.ends[before] = Some(first);

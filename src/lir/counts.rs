@@ -164,14 +164,13 @@ impl Counted {
     ) -> Option<BTreeMap<Block, bool>> {
         let mut added = BTreeMap::new();
         for &b in &found.blocks {
-            let before = match b == found.header {
-                true => false,
+            let before = if b == found.header {
+                false
+            } else {
                 // The blocks before are known, unless there is another loop.
-                false => {
-                    let mut from = cfg.predecessors(b).iter().map(|p| added.get(p).copied());
-                    let first = from.next()??;
-                    from.all(|other| other == Some(first)).then_some(first)?
-                }
+                let mut from = cfg.predecessors(b).iter().map(|p| added.get(p).copied());
+                let first = from.next()??;
+                from.all(|other| other == Some(first)).then_some(first)?
             };
             if before && adds.contains_key(&b) {
                 return None;
@@ -300,9 +299,10 @@ impl Counter {
     fn find(func: &Func, cfg: &Cfg, found: &NaturalLoop, known: &Known) -> Option<Counter> {
         let (mut back, mut outside) = (Vec::new(), Vec::new());
         for &from in cfg.predecessors(found.header) {
-            let list = match found.body.contains(from) {
-                true => &mut back,
-                false => &mut outside,
+            let list = if found.body.contains(from) {
+                &mut back
+            } else {
+                &mut outside
             };
             let to_header = func.blocks[from].targets();
             list.extend(to_header.filter(|call| call.block == found.header));

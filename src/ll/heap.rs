@@ -390,12 +390,13 @@ impl<'t, M: Memory> Heap<'t, M> {
 
     fn read(&mut self, ty: TypeId, address: u64) -> Result<Value, LlError> {
         let Some((bytes, kind)) = self.types.cell_of(ty) else {
-            return Ok(match self.types.is_container(ty) {
-                true => Value::Ptr(Pointer {
+            return Ok(if self.types.is_container(ty) {
+                Value::Ptr(Pointer {
                     target: ty,
                     address,
-                }),
-                false => Value::Void,
+                })
+            } else {
+                Value::Void
             });
         };
         let bits = self.memory.load(width(bytes, kind), address)?;

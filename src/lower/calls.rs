@@ -163,9 +163,10 @@ impl HighLevelOp<'_, '_> {
         let result = self.lower.host_call(call, vec![thread, buffer], None);
         let result = result.expect("a call gives an object");
         for (i, p) in operands.into_iter().enumerate() {
-            match self.is_made(i) {
-                true => self.lower.drop_fresh(self.arg(i), p),
-                false => self.lower.drop_operand(self.arg(i), p),
+            if self.is_made(i) {
+                self.lower.drop_fresh(self.arg(i), p)
+            } else {
+                self.lower.drop_operand(self.arg(i), p)
             }
         }
         let failed = self.b().is_null(result);

@@ -17,9 +17,10 @@ impl HighLevelOp<'_, '_> {
         let (i, len) = self.ints();
         let exit = self.exit();
         if from_end || self.is_natural(index) {
-            let offset = match from_end {
-                true => self.b().op(Opcode::Iadd, &[i, len]),
-                false => i,
+            let offset = if from_end {
+                self.b().op(Opcode::Iadd, &[i, len])
+            } else {
+                i
             };
             let ok = self.b().icmp(IntCond::Ult, offset, len);
             self.b().guard(ok, exit);
@@ -109,9 +110,10 @@ impl HighLevelOp<'_, '_> {
     /// True if a list's or a tuple's iterator has another item.
     pub(super) fn iter_more(&mut self) -> lir::Value {
         let is_list = self.lower.f.ty(self.arg(0)) <= Type::LIST_ITER;
-        self.plain_intrinsic(match is_list {
-            true => names::LIST_ITER_MORE,
-            false => names::TUPLE_ITER_MORE,
+        self.plain_intrinsic(if is_list {
+            names::LIST_ITER_MORE
+        } else {
+            names::TUPLE_ITER_MORE
         })
     }
 

@@ -22,9 +22,10 @@ impl Lower<'_> {
                 let (cond, _) = self.convert(*cond, Wanted::of(Ty::Bool));
                 let (t, t_direct) = self.branch_target(then);
                 let (e, e_direct) = self.branch_target(els);
-                match asks {
-                    true => self.b.br_quiet(cond, t, e),
-                    false => self.b.br(cond, t, &[], e, &[]),
+                if asks {
+                    self.b.br_quiet(cond, t, e)
+                } else {
+                    self.b.br(cond, t, &[], e, &[])
                 }
                 let locals = self.locals.clone();
                 for (edge, target, direct) in [(then, t, t_direct), (els, e, e_direct)] {

@@ -217,9 +217,10 @@ impl Lower<'_> {
             };
             words.add(v, value)
         });
-        match owned {
-            true => Source::Owned(index),
-            false => Source::Borrowed(index),
+        if owned {
+            Source::Owned(index)
+        } else {
+            Source::Borrowed(index)
         }
     }
 

@@ -153,9 +153,10 @@ impl Intervals {
             Op::IntMul => {
                 let ([a, b], [c, d]) = (wide(at(0)), wide(at(1)));
                 let product = Interval::around([a * c, a * d, b * c, b * d]);
-                match f.resolve(f.arg(v, 0)) == f.resolve(f.arg(v, 1)) {
-                    true => Interval::new(product.low.max(0), product.high),
-                    false => product,
+                if f.resolve(f.arg(v, 0)) == f.resolve(f.arg(v, 1)) {
+                    Interval::new(product.low.max(0), product.high)
+                } else {
+                    product
                 }
             }
             Op::Select => at(1).join(at(2)),
@@ -249,9 +250,10 @@ impl Overflow {
             (a.high, b.high),
         ];
         let fits = |(a, b): (i64, i64)| a.checked_mul(b).is_some();
-        match ends.into_iter().all(fits) {
-            true => Overflow::Never,
-            false => Overflow::Flag,
+        if ends.into_iter().all(fits) {
+            Overflow::Never
+        } else {
+            Overflow::Flag
         }
     }
 

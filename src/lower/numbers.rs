@@ -105,9 +105,10 @@ impl HighLevelOp<'_, '_> {
 
     /// Selects one of two raw values by a truth value.
     pub(super) fn select(&mut self) -> lir::Value {
-        let kind = match self.lower.f.ty(self.arg(1)) <= Type::CDOUBLE {
-            true => Ty::F64,
-            false => Ty::I64,
+        let kind = if self.lower.f.ty(self.arg(1)) <= Type::CDOUBLE {
+            Ty::F64
+        } else {
+            Ty::I64
         };
         let args = self.inputs(&[Ty::Bool, kind, kind]);
         self.b().select(args[0], args[1], args[2])
@@ -144,9 +145,10 @@ impl HighLevelOp<'_, '_> {
         let a = self.double(0);
         let zero = self.b().fconst(0.0);
         // For zero, only negative powers are an error.
-        let cond = match self.is_positive(1) {
-            true => FloatCond::Ge,
-            false => FloatCond::Gt,
+        let cond = if self.is_positive(1) {
+            FloatCond::Ge
+        } else {
+            FloatCond::Gt
         };
         let ok = self.b().fcmp(cond, a, zero);
         let exit = self.exit();

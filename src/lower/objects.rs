@@ -137,9 +137,10 @@ impl HighLevelOp<'_, '_> {
 
     /// True if a number's object can be overwritten with another value.
     pub(super) fn reuse(&mut self) -> lir::Value {
-        let (kind, name) = match self.lower.f.ty(self.arg(1)) <= Type::CDOUBLE {
-            true => (RawKind::Float, names::FLOAT_REUSE),
-            false => (RawKind::Int, names::INT_REUSE),
+        let (kind, name) = if self.lower.f.ty(self.arg(1)) <= Type::CDOUBLE {
+            (RawKind::Float, names::FLOAT_REUSE)
+        } else {
+            (RawKind::Int, names::INT_REUSE)
         };
         let p = self.object(0);
         let raw = self.input(1, Wanted::Raw(kind));

@@ -44,9 +44,10 @@ impl HighLevelOp<'_, '_> {
     /// The exit for a unit that must stop and, unless the function has a handler, for an exception
     /// of the pending work.
     fn pending_exit(&mut self) -> lir::Block {
-        match self.has_implicit_exception() {
-            true => self.exit(),
-            false => self.leave_pending(),
+        if self.has_implicit_exception() {
+            self.exit()
+        } else {
+            self.leave_pending()
         }
     }
 

@@ -114,10 +114,12 @@ impl Lower<'_> {
             return false;
         }
         let is_published = self.is_published(v) && self.check_after.is_none() && !self.wants_answer;
-        let routine = match is_published {
-            true => Routine::Drop,
-            false if self.is_to_be_unseen() => Routine::DropUnseen,
-            false => Routine::DropAt,
+        let routine = if is_published {
+            Routine::Drop
+        } else if self.is_to_be_unseen() {
+            Routine::DropUnseen
+        } else {
+            Routine::DropAt
         };
         let Some(routine) = self.called(routine, usize::MAX) else {
             return false;

@@ -87,9 +87,10 @@ impl Routine {
         callee.order.iter().all(|b| {
             let data = &callee.blocks[*b];
             let mut calls = data.insts.iter().filter(|inst| inst.op.is_call());
-            match hot.contains(*b) {
-                true => calls.next().is_none(),
-                false => calls.all(|call| is_guarded(host, call)),
+            if hot.contains(*b) {
+                calls.next().is_none()
+            } else {
+                calls.all(|call| is_guarded(host, call))
             }
         })
     }
@@ -163,9 +164,10 @@ impl Within {
         // A loop's header comes after that of the loop around it.
         for (header, &end) in ends.iter().enumerate().filter(|(_, end)| **end > 0) {
             let has_other = ends[header + 1..end].iter().any(|end| *end > 0);
-            within[header..end].fill(match has_other {
-                true => Within::Loops,
-                false => Within::Innermost,
+            within[header..end].fill(if has_other {
+                Within::Loops
+            } else {
+                Within::Innermost
             });
         }
         within
@@ -181,9 +183,10 @@ impl<'a> Policy<'a> {
             routines,
             known: FxHashMap::default(),
             is_large: count > SMALL,
-            least: match count > LARGE {
-                true => Within::Innermost,
-                false => Within::Loops,
+            least: if count > LARGE {
+                Within::Innermost
+            } else {
+                Within::Loops
             },
             within: Within::of(f),
             room: MOST_COPIED,

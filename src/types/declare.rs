@@ -32,9 +32,10 @@ impl Declarations {
     }
 
     fn token(&self, token: u64) -> String {
-        match self.with_tokens && token != 0 {
-            true => format!(" token {token:#x}"),
-            false => String::new(),
+        if self.with_tokens && token != 0 {
+            format!(" token {token:#x}")
+        } else {
+            String::new()
         }
     }
 

@@ -101,11 +101,13 @@ impl Hierarchy {
         let mut objects = Vec::new();
         for (index, text) in text.lines().enumerate() {
             let mut line = Line::new(index + 1, text);
-            match () {
-                () if line.at_end() => {}
-                () if line.eat_word("class") => classes.push(line.class()?),
-                () if line.eat_word("object") => objects.push(line.object()?),
-                () => return line.expected("`class` or `object`"),
+            if line.at_end() {
+            } else if line.eat_word("class") {
+                classes.push(line.class()?)
+            } else if line.eat_word("object") {
+                objects.push(line.object()?)
+            } else {
+                return line.expected("`class` or `object`");
             }
         }
         Builder::new()?.build(&classes, &objects)

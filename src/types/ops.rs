@@ -90,25 +90,29 @@ impl Type {
         {
             return exact_or_plain(word, a);
         }
-        match () {
-            () if a.is_subclass_of(b) => class_or_plain(word, b),
-            () if b.is_subclass_of(a) => class_or_plain(word, a),
-            () => Type::from_word(word),
+        if a.is_subclass_of(b) {
+            class_or_plain(word, b)
+        } else if b.is_subclass_of(a) {
+            class_or_plain(word, a)
+        } else {
+            Type::from_word(word)
         }
     }
 
     #[inline(never)]
     fn intersect_slowly(self, other: Type) -> Type {
         let word = self.word() & other.word();
-        let spec = match () {
-            () if self.spec_is_within(other) => self.spec(),
-            () if other.spec_is_within(self) => other.spec(),
-            () => match (self.spec(), other.spec()) {
+        let spec = if self.spec_is_within(other) {
+            self.spec()
+        } else if other.spec_is_within(self) {
+            other.spec()
+        } else {
+            match (self.spec(), other.spec()) {
                 (Spec::Class(a), Spec::Class(b)) if a.could_share_a_subclass(b) => {
                     Spec::Class(first_by_name(a, b))
                 }
                 _ => return Type::BOTTOM,
-            },
+            }
         };
         Type::with_spec(word, spec)
     }
@@ -160,10 +164,12 @@ impl Type {
 
 /// These leaves of the class and its subclasses; for a predefined class the leaves suffice.
 fn class_or_plain(word: u64, class: ClassHandle) -> Type {
-    match () {
-        () if class.is_builtin_itself() || !class.is_alive() => Type::from_word(word),
-        () if class.is_final() => Type::with_spec(word, Spec::Exact(class)),
-        () => Type::with_spec(word, Spec::Class(class)),
+    if class.is_builtin_itself() || !class.is_alive() {
+        Type::from_word(word)
+    } else if class.is_final() {
+        Type::with_spec(word, Spec::Exact(class))
+    } else {
+        Type::with_spec(word, Spec::Class(class))
     }
 }
 

@@ -224,10 +224,12 @@ impl<'a> Parser<'a> {
     fn term(&mut self) -> Parsed<Type> {
         let mut ty = self.operand()?;
         loop {
-            match () {
-                () if self.eat("&") => ty &= self.operand()?,
-                () if self.eat("-") => ty -= self.operand()?,
-                () => return Ok(ty),
+            if self.eat("&") {
+                ty &= self.operand()?;
+            } else if self.eat("-") {
+                ty -= self.operand()?;
+            } else {
+                return Ok(ty);
             }
         }
     }
@@ -317,21 +319,19 @@ impl<'a> Parser<'a> {
         if let Some(ty) = self.stale(token, base, at)? {
             return Ok(ty);
         }
-        let special = match () {
-            () if self.eat(":Exact") => Type::from_class_exact(self.class(token, at)?),
-            () if self.eat(":obj") => {
-                let object = self.class(token, at)?.as_object();
-                match object {
-                    Some(object) => Type::from_object(object),
-                    None => {
-                        return self.error_at(
-                            at,
-                            format!("the class `{token}` is not known as an object"),
-                        );
-                    }
+        let special = if self.eat(":Exact") {
+            Type::from_class_exact(self.class(token, at)?)
+        } else if self.eat(":obj") {
+            let object = self.class(token, at)?.as_object();
+            match object {
+                Some(object) => Type::from_object(object),
+                None => {
+                    return self
+                        .error_at(at, format!("the class `{token}` is not known as an object"));
                 }
             }
-            () => self.named(token, base, at)?,
+        } else {
+            self.named(token, base, at)?
         };
         let ty = base & special;
         if ty.is_bottom() && !base.is_bottom() {

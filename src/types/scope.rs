@@ -210,9 +210,10 @@ impl Scope {
 
 /// The address of a class or an object, if there is one.
 fn token(line: &mut Line) -> Parsed<u64> {
-    match line.eat_word("token") {
-        true => line.hexadecimal(),
-        false => Ok(0),
+    if line.eat_word("token") {
+        line.hexadecimal()
+    } else {
+        Ok(0)
     }
 }
 

@@ -46,12 +46,17 @@ fn to_text(ty: Type) -> String {
             };
             format!("{leaves}[{}{suffix}]", object_text(object))
         }
-        Spec::Int(value) => match () {
-            () if ty.leaves() == bit(Leaf::CBool) => format!("{leaves}[{}]", value != 0),
-            () if ty.leaves() == bit(Leaf::CPtr) => format!("{leaves}[{value:#x}]"),
-            () if ty.leaves() & Type::CSIGNED.word() != 0 => format!("{leaves}[{}]", value as i64),
-            () => format!("{leaves}[{value}]"),
-        },
+        Spec::Int(value) => {
+            if ty.leaves() == bit(Leaf::CBool) {
+                format!("{leaves}[{}]", value != 0)
+            } else if ty.leaves() == bit(Leaf::CPtr) {
+                format!("{leaves}[{value:#x}]")
+            } else if ty.leaves() & Type::CSIGNED.word() != 0 {
+                format!("{leaves}[{}]", value as i64)
+            } else {
+                format!("{leaves}[{value}]")
+            }
+        }
         Spec::Double(bits) => format!("{leaves}[{}]", double_text(f64::from_bits(bits))),
     }
 }

@@ -105,10 +105,12 @@ impl Difference {
 impl Disagreement {
     /// The kind of difference, the first of several.
     pub fn kind(&self) -> Difference {
-        match () {
-            () if self.expected.results != self.found.results => Difference::Results,
-            () if self.expected.output != self.found.output => Difference::Output,
-            () => Difference::Leaks,
+        if self.expected.results != self.found.results {
+            Difference::Results
+        } else if self.expected.output != self.found.output {
+            Difference::Output
+        } else {
+            Difference::Leaks
         }
     }
 }
@@ -386,10 +388,12 @@ fn check_each(
     let (expected, void) = {
         let session = Session::new(interpret).map_err(|e| Failure::Invalid(e.to_string()))?;
         let outcome = run_in(&session, codes, calls, plan.times).map_err(Failure::Invalid)?;
-        let void = match () {
-            () if session.gave_up() => Some(TOO_LONG),
-            () if session.is_broken() => Some("the bytecode breaks its own rules"),
-            () => None,
+        let void = if session.gave_up() {
+            Some(TOO_LONG)
+        } else if session.is_broken() {
+            Some("the bytecode breaks its own rules")
+        } else {
+            None
         };
         (outcome, void)
     };

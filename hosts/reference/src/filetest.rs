@@ -66,9 +66,10 @@ enum Item {
 /// All differences from the expected results.
 pub fn run_file(path: &Path, bless: bool) -> Result<Verdict, String> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-    let (new, count, faults) = match is_script(path) {
-        true => run_script(&text),
-        false => run_text(&text),
+    let (new, count, faults) = if is_script(path) {
+        run_script(&text)
+    } else {
+        run_text(&text)
     };
     if bless {
         if new != text {
@@ -76,9 +77,10 @@ pub fn run_file(path: &Path, bless: bool) -> Result<Verdict, String> {
         }
         return Ok(Verdict::Blessed);
     }
-    match faults.is_empty() {
-        true => Ok(Verdict::Passed(count)),
-        false => Err(faults.join("\n")),
+    if faults.is_empty() {
+        Ok(Verdict::Passed(count))
+    } else {
+        Err(faults.join("\n"))
     }
 }
 
@@ -200,9 +202,10 @@ fn add_headers(items: Vec<Item>) -> Vec<Item> {
         .collect();
     let begins =
         |item: &Item, word: &str| matches!(item, Item::Line(line) if line.starts_with(word));
-    let wanted = match items.iter().any(|item| begins(item, "function ")) {
-        true => "function ",
-        false => "code ",
+    let wanted = if items.iter().any(|item| begins(item, "function ")) {
+        "function "
+    } else {
+        "code "
     };
     let mut all = Vec::new();
     let mut rest = items.into_iter().peekable();

@@ -76,10 +76,11 @@ pub fn answer(document: &Document, request: &str) -> Result<String, String> {
             |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
         return Ok(families.map(family).collect::<Vec<_>>().join("\n"));
     }
-    Ok(match asks("print") || asks("trace") {
-        true => analysis.print(false),
+    Ok(if asks("print") || asks("trace") {
+        analysis.print(false)
+    } else {
         // The facts about modules and classes are the same in every test.
-        false => functions(&analysis.summary),
+        functions(&analysis.summary)
     })
 }
 

@@ -46,16 +46,15 @@ pub fn in_child(work: impl FnOnce(&mut dyn Write)) -> Result<String, (String, St
     let mut status = 0;
     // SAFETY: our child, waited for once.
     unsafe { libc::waitpid(child, &mut status, 0) };
-    match () {
-        () if libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGALRM => {
-            Err((written, format!("took more than {PATIENCE} s")))
-        }
-        () if libc::WIFSIGNALED(status) => {
-            let signal = libc::WTERMSIG(status);
-            Err((written, format!("was killed by signal {signal}")))
-        }
-        () if libc::WEXITSTATUS(status) != 0 => Err((written, "panicked".into())),
-        () => Ok(written),
+    if libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGALRM {
+        Err((written, format!("took more than {PATIENCE} s")))
+    } else if libc::WIFSIGNALED(status) {
+        let signal = libc::WTERMSIG(status);
+        Err((written, format!("was killed by signal {signal}")))
+    } else if libc::WEXITSTATUS(status) != 0 {
+        Err((written, "panicked".into()))
+    } else {
+        Ok(written)
     }
 }
 

@@ -29,11 +29,12 @@ pub fn answer(document: &Document, request: &str) -> Result<String, String> {
         return Ok(report.kinds());
     }
     let functions: Vec<&str> = words.into_iter().filter(|word| *word != "facts").collect();
-    Ok(match functions.is_empty() {
-        true => report.text(None),
-        false => functions
+    Ok(if functions.is_empty() {
+        report.text(None)
+    } else {
+        functions
             .iter()
             .map(|name| report.text(Some(name)))
-            .collect(),
+            .collect()
     })
 }

@@ -57,9 +57,10 @@ pub fn show(text: &str, query: &Query) -> Result<String, String> {
     };
     let session = Session::new(options).map_err(|e| e.to_string())?;
     let document = Document::parse(text).map_err(|e| e.to_string())?;
-    let replays = match query.is_own() {
-        true => Replays::read(&document)?,
-        false => Replays::default(),
+    let replays = if query.is_own() {
+        Replays::read(&document)?
+    } else {
+        Replays::default()
     };
     let program = match session.load_codes(&document.codes) {
         Ok(program) => Some(program),
@@ -172,9 +173,10 @@ fn functions_of(document: &Document) -> Result<Vec<FunctionInHir>, String> {
 /// Names in backticks, separated by commas.
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-    match names.is_empty() {
-        true => "none".into(),
-        false => names.join(", "),
+    if names.is_empty() {
+        "none".into()
+    } else {
+        names.join(", ")
     }
 }
 
@@ -317,9 +319,10 @@ fn of_hir(
             listed(changed.into_iter())
         ));
     };
-    match query.diff {
-        true => Ok(changes(built, passes, Some(at))),
-        false => Ok(text.clone()),
+    if query.diff {
+        Ok(changes(built, passes, Some(at)))
+    } else {
+        Ok(text.clone())
     }
 }
 

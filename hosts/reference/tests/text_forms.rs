@@ -189,9 +189,10 @@ fn report(seen: &Rc<RefCell<Seen>>, least: usize) {
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        match path.is_dir() {
-            true => collect(&path, files),
-            false => files.extend(path.extension().is_some_and(|e| e == "tbc").then_some(path)),
+        if path.is_dir() {
+            collect(&path, files)
+        } else {
+            files.extend(path.extension().is_some_and(|e| e == "tbc").then_some(path))
         }
     }
 }

@@ -76,58 +76,51 @@ fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
     let mut builder = HostBuilder::new(name, scope.host);
     loop {
         let mut line = next(&mut lines)?;
-        match () {
-            () if line.eat("}") => {
-                line.end()?;
-                return match builder.finish() {
-                    Ok(host) => Ok(host),
-                    Err(error) => line.error_at(0, error.to_string()),
-                };
+        if line.eat("}") {
+            line.end()?;
+            return match builder.finish() {
+                Ok(host) => Ok(host),
+                Err(error) => line.error_at(0, error.to_string()),
+            };
+        } else if line.eat_word("class") {
+            scope.class(&mut line)?
+        } else if line.eat_word("slots") {
+            builder.frame_slots(small(&mut line)?);
+        } else if line.eat_word("ints") {
+            let bits = u32::try_from(small(&mut line)?).ok();
+            match bits.filter(|bits| *bits <= 63) {
+                Some(bits) => builder.unboxed_bits(bits),
+                None => return line.error_at(0, "an unboxed int has 64 bits".to_owned()),
+            };
+        } else if line.eat_word("traced") {
+            builder.traced(small(&mut line)?);
+        } else if line.eat_word("singletons") {
+            let (none, true_) = (line.hexadecimal()?, line.hexadecimal()?);
+            builder.singletons(none, true_, line.hexadecimal()?);
+        } else if line.eat_word("layout") {
+            let name = interned(line.quoted("the structure's name")?);
+            line.expect("{")?;
+            line.end()?;
+            let fields = fields(&mut lines)?;
+            builder.layout(name, None, &fields);
+            continue;
+        } else if line.eat_word("helper") {
+            let name = interned(line.quoted("the helper's name")?);
+            let address = line.hexadecimal()? as usize;
+            let signature = signature(&mut line)?;
+            let helper = builder.helper(name, address, &signature.params, &signature.results);
+            if line.eat_word("effects") {
+                builder.effects(helper, effects(&mut line));
             }
-            () if line.eat_word("class") => scope.class(&mut line)?,
-            () if line.eat_word("slots") => {
-                builder.frame_slots(small(&mut line)?);
-            }
-            () if line.eat_word("ints") => {
-                let bits = u32::try_from(small(&mut line)?).ok();
-                match bits.filter(|bits| *bits <= 63) {
-                    Some(bits) => builder.unboxed_bits(bits),
-                    None => return line.error_at(0, "an unboxed int has 64 bits".to_owned()),
-                };
-            }
-            () if line.eat_word("traced") => {
-                builder.traced(small(&mut line)?);
-            }
-            () if line.eat_word("singletons") => {
-                let (none, true_) = (line.hexadecimal()?, line.hexadecimal()?);
-                builder.singletons(none, true_, line.hexadecimal()?);
-            }
-            () if line.eat_word("layout") => {
-                let name = interned(line.quoted("the structure's name")?);
-                line.expect("{")?;
-                line.end()?;
-                let fields = fields(&mut lines)?;
-                builder.layout(name, None, &fields);
-                continue;
-            }
-            () if line.eat_word("helper") => {
-                let name = interned(line.quoted("the helper's name")?);
-                let address = line.hexadecimal()? as usize;
-                let signature = signature(&mut line)?;
-                let helper = builder.helper(name, address, &signature.params, &signature.results);
-                if line.eat_word("effects") {
-                    builder.effects(helper, effects(&mut line));
-                }
-            }
-            () if line.eat_word("intrinsic") => {
-                let name = interned(line.quoted("the intrinsic's name")?);
-                let effects = effects(&mut line);
-                line.end()?;
-                let func = function(&mut lines, builder.helpers(), Mode::Intrinsic)?;
-                builder.intrinsic(name, effects, func);
-                continue;
-            }
-            () => return line.expected("what belongs to a host, or `}`"),
+        } else if line.eat_word("intrinsic") {
+            let name = interned(line.quoted("the intrinsic's name")?);
+            let effects = effects(&mut line);
+            line.end()?;
+            let func = function(&mut lines, builder.helpers(), Mode::Intrinsic)?;
+            builder.intrinsic(name, effects, func);
+            continue;
+        } else {
+            return line.expected("what belongs to a host, or `}`");
         }
         line.end()?;
     }
@@ -227,97 +220,93 @@ fn unit(section: &Section, host: &Host, mut scope: Scope) -> Parsed<Replay> {
 
 impl Builder {
     fn line(&mut self, line: &mut Line, scope: &Scope) -> Parsed<()> {
-        match () {
-            () if line.eat_word("entry") => {
-                self.entry = Some(match () {
-                    () if line.eat_word("function") => Entry::Function,
-                    () if line.eat_word("loop") => Entry::Loop(line.pc()?),
-                    () if line.eat_word("resume") => Entry::Resume,
-                    () => return line.expected("`function`, `loop` or `resume`"),
-                });
-            }
-            () if line.eat_word("live") => {
+        if line.eat_word("entry") {
+            self.entry = Some(if line.eat_word("function") {
+                Entry::Function
+            } else if line.eat_word("loop") {
+                Entry::Loop(line.pc()?)
+            } else if line.eat_word("resume") {
+                Entry::Resume
+            } else {
+                return line.expected("`function`, `loop` or `resume`");
+            });
+        } else if line.eat_word("live") {
+            self.live.push(scope.ty(line)?);
+            while line.eat(",") {
                 self.live.push(scope.ty(line)?);
-                while line.eat(",") {
-                    self.live.push(scope.ty(line)?);
-                }
             }
-            () if line.eat_word("avoid") => {
-                let pc = line.pc()?;
-                line.space();
-                let at = line.at;
-                let word = line.word("a reason")?;
-                let found = Reason::ALL.into_iter().find(|reason| reason.name() == word);
-                let Some(reason) = found else {
-                    return line.error_at(at, format!("there is no reason `{word}`"));
-                };
-                self.avoid.insert((pc, reason));
+        } else if line.eat_word("avoid") {
+            let pc = line.pc()?;
+            line.space();
+            let at = line.at;
+            let word = line.word("a reason")?;
+            let found = Reason::ALL.into_iter().find(|reason| reason.name() == word);
+            let Some(reason) = found else {
+                return line.error_at(at, format!("there is no reason `{word}`"));
+            };
+            self.avoid.insert((pc, reason));
+        } else if line.eat_word("met") {
+            let pc = line.pc()?;
+            line.expect("[")?;
+            let seen = line.list("]", |line| scope.ty(line))?;
+            line.expect("[")?;
+            let related = line.list("]", |line| scope.ty(line))?;
+            let mixed = line.eat_word("mixed").then_some(Numbers::Mixed);
+            let numbers = mixed.or_else(|| line.eat_word("any").then_some(Numbers::Any));
+            let met = Met {
+                seen,
+                related,
+                numbers,
+            };
+            self.met.insert(pc, met);
+        } else if line.eat_word("token") {
+            self.token = line.number()?;
+        } else if line.eat_word("cells") {
+            for cell in &mut self.cells {
+                *cell = line.hexadecimal()?;
             }
-            () if line.eat_word("met") => {
-                let pc = line.pc()?;
-                line.expect("[")?;
-                let seen = line.list("]", |line| scope.ty(line))?;
-                line.expect("[")?;
-                let related = line.list("]", |line| scope.ty(line))?;
-                let mixed = line.eat_word("mixed").then_some(Numbers::Mixed);
-                let numbers = mixed.or_else(|| line.eat_word("any").then_some(Numbers::Any));
-                let met = Met {
-                    seen,
-                    related,
-                    numbers,
-                };
-                self.met.insert(pc, met);
+        } else if line.eat_word("positions") {
+            self.positions = (line.hexadecimal()?, line.number()?);
+        } else if line.eat_word("private") {
+            self.private = true;
+        } else if line.eat_word("force") {
+            self.force = Some(line.hexadecimal()?);
+        } else if line.eat_word("announce") {
+            self.announcement = Some(Announcement {
+                word: line.hexadecimal()?,
+                hook: line.hexadecimal()?,
+                exempt_helpers: Vec::new(),
+                exempt: Vec::new(),
+            });
+        } else if self.announcement.is_some() && line.eat_word("exempt") {
+            let (mut helper, mut address) = (None, None);
+            if line.eat_word("helper") {
+                helper = Some(line.quoted("the name of a helper")?);
+            } else {
+                address = Some(line.hexadecimal()?);
             }
-            () if line.eat_word("token") => self.token = line.number()?,
-            () if line.eat_word("cells") => {
-                for cell in &mut self.cells {
-                    *cell = line.hexadecimal()?;
-                }
+            if let Some(announcement) = &mut self.announcement {
+                announcement.exempt_helpers.extend(helper);
+                announcement.exempt.extend(address);
             }
-            () if line.eat_word("positions") => {
-                self.positions = (line.hexadecimal()?, line.number()?);
+        } else if line.eat_word("namespace") {
+            self.namespace = Some(Namespace {
+                address: line.hexadecimal()?,
+                notes: line.integer()?,
+                names: Vec::new(),
+                live: Vec::new(),
+            });
+        } else if self.namespace.is_some() && line.eat_word("name") {
+            let name = (line.hexadecimal()?, line.hexadecimal()?);
+            let live = scope.ty(line)?;
+            if let Some(namespace) = &mut self.namespace {
+                namespace.names.push(name);
+                namespace.live.push(live);
             }
-            () if line.eat_word("private") => self.private = true,
-            () if line.eat_word("force") => self.force = Some(line.hexadecimal()?),
-            () if line.eat_word("announce") => {
-                self.announcement = Some(Announcement {
-                    word: line.hexadecimal()?,
-                    hook: line.hexadecimal()?,
-                    exempt_helpers: Vec::new(),
-                    exempt: Vec::new(),
-                });
-            }
-            () if self.announcement.is_some() && line.eat_word("exempt") => {
-                let (mut helper, mut address) = (None, None);
-                match line.eat_word("helper") {
-                    true => helper = Some(line.quoted("the name of a helper")?),
-                    false => address = Some(line.hexadecimal()?),
-                }
-                if let Some(announcement) = &mut self.announcement {
-                    announcement.exempt_helpers.extend(helper);
-                    announcement.exempt.extend(address);
-                }
-            }
-            () if line.eat_word("namespace") => {
-                self.namespace = Some(Namespace {
-                    address: line.hexadecimal()?,
-                    notes: line.integer()?,
-                    names: Vec::new(),
-                    live: Vec::new(),
-                });
-            }
-            () if self.namespace.is_some() && line.eat_word("name") => {
-                let name = (line.hexadecimal()?, line.hexadecimal()?);
-                let live = scope.ty(line)?;
-                if let Some(namespace) = &mut self.namespace {
-                    namespace.names.push(name);
-                    namespace.live.push(live);
-                }
-            }
-            () if line.eat_word("closed") => {
-                self.closed = Some((line.hexadecimal()?, line.hexadecimal()?));
-            }
-            () => return line.expected("what belongs to a unit, or `}`"),
+        } else if line.eat_word("closed") {
+            self.closed = Some((line.hexadecimal()?, line.hexadecimal()?));
+        } else {
+            return line.expected("what belongs to a unit, or `}`");
         }
         Ok(())
     }
@@ -432,10 +421,12 @@ fn function(
 fn signature(line: &mut Line) -> Parsed<Signature> {
     line.expect("(")?;
     let params = line.list(")", ty)?;
-    let results = match () {
-        () if !line.eat("->") => Vec::new(),
-        () if line.eat("(") => line.list(")", ty)?,
-        () => vec![ty(line)?],
+    let results = if !line.eat("->") {
+        Vec::new()
+    } else if line.eat("(") {
+        line.list(")", ty)?
+    } else {
+        vec![ty(line)?]
     };
     Ok(Signature { params, results })
 }

@@ -34,9 +34,10 @@ impl Graph<'_> {
         let is_equal = inst.op.is_pure() && self.f.ty(v) <= Type::CBOOL;
         let homes = || inst.args.iter().map(|a| self.f.object_of(*a));
         let homes = || homes().filter_map(|a| self.home[a].expand());
-        match is_equal && !matches!(inst.op, Op::Param) {
-            true => (homes().max_by_key(|b| self.rank[*b])).or(self.home[v].expand()),
-            false => self.home[v].expand(),
+        if is_equal && !matches!(inst.op, Op::Param) {
+            (homes().max_by_key(|b| self.rank[*b])).or(self.home[v].expand())
+        } else {
+            self.home[v].expand()
         }
     }
 
@@ -49,9 +50,10 @@ impl Graph<'_> {
             }
             let is_derived = self.derived(v).is_some();
             let (leaves, derived) = bound.entry(b).or_default();
-            match is_derived {
-                true => derived.push(v),
-                false => leaves.push(v),
+            if is_derived {
+                derived.push(v)
+            } else {
+                leaves.push(v)
             }
         }
         for b in self.f.order.clone() {

@@ -146,9 +146,10 @@ impl Engine<'_> {
         } else if !is_final {
             self.raise_named("TypeError");
         }
-        Some(match found.is_impossible() {
-            true => Outcome::Blocked,
-            false => Outcome::Value(found),
+        Some(if found.is_impossible() {
+            Outcome::Blocked
+        } else {
+            Outcome::Value(found)
         })
     }
 
@@ -166,9 +167,10 @@ impl Engine<'_> {
                         if x <= (Type::LONG_EXACT | Type::BOOL)
                             && y <= (Type::LONG_EXACT | Type::BOOL) =>
                     {
-                        match b.nonneg {
-                            true => Type::LONG_EXACT,
-                            false => Type::LONG_EXACT | Type::FLOAT_EXACT,
+                        if b.nonneg {
+                            Type::LONG_EXACT
+                        } else {
+                            Type::LONG_EXACT | Type::FLOAT_EXACT
                         }
                     }
                     _ => one,
@@ -217,18 +219,17 @@ impl Engine<'_> {
 
     pub(super) fn unary(&mut self, v: Value, op: G, args: &[Arg]) -> Outcome {
         let ty = self.typed(op, [0, 0], &[args[0].facts.ty]);
-        match ty == Type::OBJECT {
-            true => {
-                let name = match op {
-                    G::Negative => "__neg__",
-                    _ => "__invert__",
-                };
-                match self.special(&args[0], name, Vec::new()) {
-                    Some(outcome) => outcome,
-                    None => self.unknown(v, args),
-                }
+        if ty == Type::OBJECT {
+            let name = match op {
+                G::Negative => "__neg__",
+                _ => "__invert__",
+            };
+            match self.special(&args[0], name, Vec::new()) {
+                Some(outcome) => outcome,
+                None => self.unknown(v, args),
             }
-            false => self.derived(Facts::of_type(ty), args),
+        } else {
+            self.derived(Facts::of_type(ty), args)
         }
     }
 
@@ -294,9 +295,10 @@ impl Engine<'_> {
             return self.derived(Facts::truth(ty, facts.as_truth()), args);
         }
         self.unknown(v, args);
-        match ty == Type::CBOOL {
-            true => Outcome::Value(Facts::of_type(Type::CBOOL)),
-            false => Outcome::Value(Facts::any_object()),
+        if ty == Type::CBOOL {
+            Outcome::Value(Facts::of_type(Type::CBOOL))
+        } else {
+            Outcome::Value(Facts::any_object())
         }
     }
 

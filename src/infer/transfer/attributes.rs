@@ -59,9 +59,10 @@ impl Engine<'_> {
         // analysis.
         let from_start = self.program.globals.contains_key(&*name);
         if from_start && !self.names.is_deleted(&name) {
-            return match found.is_impossible() {
-                true => Outcome::Same(sv),
-                false => Outcome::Value(found.join(&facts)),
+            return if found.is_impossible() {
+                Outcome::Same(sv)
+            } else {
+                Outcome::Value(found.join(&facts))
             };
         }
         found = found.join(&facts);
@@ -118,9 +119,10 @@ impl Engine<'_> {
                 Kind::Instance => self.find_in_instance(receiver, id, name, &mut found),
                 Kind::Exception => {
                     let looked = self.lookup(self.class_of(id), name);
-                    match looked.facts.is_impossible() {
-                        false => found.plain.push(looked.facts),
-                        true => self.missing(receiver, name, &mut found),
+                    if looked.facts.is_impossible() {
+                        self.missing(receiver, name, &mut found)
+                    } else {
+                        found.plain.push(looked.facts)
                     }
                 }
                 Kind::Class if self.is_builtin_class(id) => found.unknown = true,
@@ -158,9 +160,10 @@ impl Engine<'_> {
         }
         let others = (rest - Type::UNICODE_EXACT) & plain();
         if others.could_be(Type::NONE_TYPE) {
-            match name.starts_with("__") {
-                true => found.unknown = true,
-                false => self.raise_named("AttributeError"),
+            if name.starts_with("__") {
+                found.unknown = true;
+            } else {
+                self.raise_named("AttributeError");
             }
         }
         if !(others - Type::NONE_TYPE - Type::PRIMITIVE).is_bottom() || receiver.objects.open {
@@ -183,9 +186,10 @@ impl Engine<'_> {
             let handled = self.set.read(self.handled, self.here.reader);
             self.set.escape(&handled);
         }
-        match of_all {
-            true => self.lost(receiver, found),
-            false => self.raise_named("AttributeError"),
+        if of_all {
+            self.lost(receiver, found)
+        } else {
+            self.raise_named("AttributeError")
         }
     }
 
@@ -270,9 +274,10 @@ impl Engine<'_> {
         if shared.objects.open && !(shared.ty <= plain()) {
             self.lost(receiver, found);
         }
-        let rest = match values.objects.ids.is_empty() && !values.objects.open {
-            true => values.ty & plain(),
-            false => values.ty,
+        let rest = if values.objects.ids.is_empty() && !values.objects.open {
+            values.ty & plain()
+        } else {
+            values.ty
         };
         values.ty = rest;
         let values = values.normal();
@@ -308,15 +313,17 @@ impl Engine<'_> {
             };
             self.store_arg(id, Slot::ImSelf, &this);
             self.set.store_facts(id, Slot::ImFunc, function.clone());
-            let ty = match function.ty.could_be(Type::FUNC) {
-                true => Type::METHOD,
-                false => Type::BUILTIN_METHOD_EXACT,
+            let ty = if function.ty.could_be(Type::FUNC) {
+                Type::METHOD
+            } else {
+                Type::BUILTIN_METHOD_EXACT
             };
             facts = facts.join(&Facts::object(ty, id));
         }
-        match facts.is_impossible() {
-            true => Outcome::Blocked,
-            false => Outcome::Value(facts.because(arg.facts.source)),
+        if facts.is_impossible() {
+            Outcome::Blocked
+        } else {
+            Outcome::Value(facts.because(arg.facts.source))
         }
     }
 
@@ -429,9 +436,10 @@ impl Engine<'_> {
         if receiver.ty.could_be(plain()) {
             self.raise_named("AttributeError");
         }
-        match stored {
-            true => Outcome::Nothing,
-            false => Outcome::Blocked,
+        if stored {
+            Outcome::Nothing
+        } else {
+            Outcome::Blocked
         }
     }
 

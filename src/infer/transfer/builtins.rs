@@ -261,12 +261,11 @@ impl Engine<'_> {
                 rest.ty -= ty;
             }
         }
-        match rest.ty.is_bottom() {
-            true => Outcome::Value(found),
-            false => {
-                self.set.escape(facts);
-                Outcome::Value(found.join(&Facts::of_type(Type::TYPE)))
-            }
+        if rest.ty.is_bottom() {
+            Outcome::Value(found)
+        } else {
+            self.set.escape(facts);
+            Outcome::Value(found.join(&Facts::of_type(Type::TYPE)))
         }
     }
 
@@ -398,9 +397,10 @@ impl Engine<'_> {
             }
             _ => return None,
         };
-        Some(match found.is_impossible() {
-            true => Outcome::Blocked,
-            false => Outcome::Value(found),
+        Some(if found.is_impossible() {
+            Outcome::Blocked
+        } else {
+            Outcome::Value(found)
         })
     }
 
@@ -408,9 +408,10 @@ impl Engine<'_> {
     fn take_item(&mut self, facts: &Facts, kind: Kind) -> Outcome {
         self.resize(facts);
         let item = self.slots_of(facts, &Slot::Items, kind);
-        match item.is_impossible() {
-            true => Outcome::Blocked,
-            false => Outcome::Value(item),
+        if item.is_impossible() {
+            Outcome::Blocked
+        } else {
+            Outcome::Value(item)
         }
     }
 

@@ -490,9 +490,10 @@ impl Engine<'_> {
                 let func = FuncId::from_u32(heap.link);
                 let program = self.program;
                 let code = &program.functions[func].code;
-                let namespace = match code.optimized || program.module == Some(func) {
-                    true => None,
-                    false => Some(self.foreign_namespace(func)),
+                let namespace = if code.optimized || program.module == Some(func) {
+                    None
+                } else {
+                    Some(self.foreign_namespace(func))
                 };
                 let version = self.version(VersionKey {
                     func,

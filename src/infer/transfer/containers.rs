@@ -49,9 +49,10 @@ impl Engine<'_> {
 
     /// Stores an operand, with its facts at this place.
     pub(super) fn store_arg(&mut self, id: Identity, slot: Slot, arg: &Arg) {
-        match self.set.get(arg.sv) == arg.facts {
-            true => self.set.store(id, slot, arg.sv),
-            false => self.set.store_facts(id, slot, arg.facts.clone()),
+        if self.set.get(arg.sv) == arg.facts {
+            self.set.store(id, slot, arg.sv)
+        } else {
+            self.set.store_facts(id, slot, arg.facts.clone())
         }
     }
 
@@ -84,9 +85,10 @@ impl Engine<'_> {
             }
         }
         let inside = facts.ty - plain() - Type::RANGE;
-        match facts.objects.open && !inside.is_bottom() {
-            true => found.join(&Facts::any_object()),
-            false => found,
+        if facts.objects.open && !inside.is_bottom() {
+            found.join(&Facts::any_object())
+        } else {
+            found
         }
     }
 
@@ -132,9 +134,10 @@ impl Engine<'_> {
             }
         }
         let texts = Type::UNICODE_EXACT | Type::BYTES_EXACT;
-        match facts.objects.open || facts.ty.could_be(texts) || found.is_impossible() {
-            true => found.join(&any),
-            false => found,
+        if facts.objects.open || facts.ty.could_be(texts) || found.is_impossible() {
+            found.join(&any)
+        } else {
+            found
         }
         .because(facts.source)
     }
@@ -183,12 +186,11 @@ impl Engine<'_> {
 
     pub(super) fn build_map(&mut self, args: &[Arg]) -> Outcome {
         let id = self.site(0, Kind::Dict, "");
-        match args.is_empty() {
-            true => self.set_length(id, 0),
-            false => {
-                let any = Facts::of_type(Type::LONG_EXACT).not_negative();
-                self.set.store_facts(id, Slot::Len, any);
-            }
+        if args.is_empty() {
+            self.set_length(id, 0)
+        } else {
+            let any = Facts::of_type(Type::LONG_EXACT).not_negative();
+            self.set.store_facts(id, Slot::Len, any);
         }
         for (index, arg) in args.iter().enumerate() {
             let slot = match index % 2 {
@@ -347,9 +349,10 @@ impl Engine<'_> {
             }
             found = found.join(&self.outcome_facts(outcome));
         }
-        match found.is_impossible() {
-            true => Outcome::Blocked,
-            false => Outcome::Value(found.because(container.source.max(index.source))),
+        if found.is_impossible() {
+            Outcome::Blocked
+        } else {
+            Outcome::Value(found.because(container.source.max(index.source)))
         }
     }
 
@@ -405,9 +408,10 @@ impl Engine<'_> {
         let facts = self.item_of(&args[0].facts.clone(), at);
         // A check before has tested the offset.
         self.raises = Facts::IMPOSSIBLE;
-        match facts.is_impossible() {
-            true => Outcome::Blocked,
-            false => self.derived(facts, args),
+        if facts.is_impossible() {
+            Outcome::Blocked
+        } else {
+            self.derived(facts, args)
         }
     }
 
@@ -416,12 +420,11 @@ impl Engine<'_> {
         if container.is(Type::LIST_EXACT) {
             self.raise_named("IndexError");
             if args[1].facts.ty.could_be(Type::SLICE) || !args[1].facts.is(plain()) {
-                return match args[1].facts.is(Type::SLICE) && self.is_iterable(&args[2].facts) {
-                    true => {
-                        self.raise_any();
-                        self.extend_from(v, &[args[0].clone(), args[2].clone()])
-                    }
-                    false => self.unknown(v, args),
+                return if args[1].facts.is(Type::SLICE) && self.is_iterable(&args[2].facts) {
+                    self.raise_any();
+                    self.extend_from(v, &[args[0].clone(), args[2].clone()])
+                } else {
+                    self.unknown(v, args)
                 };
             }
             if !args[1].facts.is(Type::LONG_EXACT | Type::BOOL) {
@@ -498,18 +501,17 @@ impl Engine<'_> {
         {
             self.raise_named("TypeError");
         }
-        match () {
-            () if facts.is(Type::UNICODE_EXACT | Type::BYTES_EXACT) => self.derived(
+        if facts.is(Type::UNICODE_EXACT | Type::BYTES_EXACT) {
+            self.derived(
                 Facts::of_type(facts.ty.unspecialized().drop_mortality()),
                 args,
-            ),
-            () if facts.is(Type::LIST_EXACT) => {
-                self.offspring(Kind::List, Type::LIST_EXACT, &[&facts])
-            }
-            () if facts.is(Type::TUPLE_EXACT) => {
-                self.offspring(Kind::Tuple, Type::TUPLE_EXACT, &[&facts])
-            }
-            () => self.unknown(v, args),
+            )
+        } else if facts.is(Type::LIST_EXACT) {
+            self.offspring(Kind::List, Type::LIST_EXACT, &[&facts])
+        } else if facts.is(Type::TUPLE_EXACT) {
+            self.offspring(Kind::Tuple, Type::TUPLE_EXACT, &[&facts])
+        } else {
+            self.unknown(v, args)
         }
     }
 

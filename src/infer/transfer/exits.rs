@@ -73,13 +73,12 @@ impl Engine<'_> {
                 continue;
             };
             let slot = Slot::Attr(Arc::from(name.as_str()));
-            match is_store {
-                true => self.set.store_facts(namespace, slot, Facts::any_object()),
-                false => {
-                    for namespace in [namespace, self.globals] {
-                        let held = self.set.own_slot(namespace, slot.clone());
-                        self.set.flow(held, self.sink);
-                    }
+            if is_store {
+                self.set.store_facts(namespace, slot, Facts::any_object())
+            } else {
+                for namespace in [namespace, self.globals] {
+                    let held = self.set.own_slot(namespace, slot.clone());
+                    self.set.flow(held, self.sink);
                 }
             }
         }

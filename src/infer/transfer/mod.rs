@@ -45,9 +45,10 @@ impl Engine<'_> {
                 return Outcome::Blocked;
             }
             // A refinement by a branch holds in this block only, so the value cannot be shared.
-            let sv = match self.is_refined(arg) {
-                true => Sv::MOST_GENERAL,
-                false => sv,
+            let sv = if self.is_refined(arg) {
+                Sv::MOST_GENERAL
+            } else {
+                sv
             };
             self.weakest = self.weakest.max(facts.source);
             args.push(Arg { sv, facts });
@@ -119,9 +120,10 @@ impl Engine<'_> {
             Op::IsNone => self.derived(is_none(&args[0].facts), &args),
             Op::IsNull => {
                 let facts = &args[0].facts;
-                let known = match facts.is(Type::NULLPTR) {
-                    true => Some(true),
-                    false => (!facts.ty.could_be(Type::NULLPTR)).then_some(false),
+                let known = if facts.is(Type::NULLPTR) {
+                    Some(true)
+                } else {
+                    (!facts.ty.could_be(Type::NULLPTR)).then_some(false)
                 };
                 self.derived(Facts::truth(Type::CBOOL, known), &args)
             }
@@ -373,10 +375,11 @@ impl Engine<'_> {
             let index = (0..slot as usize).filter(|k| is_free(*k)).count();
             return Outcome::Same(self.versions[self.here.version].free[index]);
         }
-        match f.code.optimized {
-            true => Outcome::Value(Facts::MOST_GENERAL),
+        if f.code.optimized {
+            Outcome::Value(Facts::MOST_GENERAL)
+        } else {
             // The slots of a body are empty at the start.
-            false => Outcome::Value(Facts::of_type(Type::NULLPTR)),
+            Outcome::Value(Facts::of_type(Type::NULLPTR))
         }
     }
 
@@ -411,13 +414,15 @@ impl Engine<'_> {
     fn same_object(&mut self, args: &[Arg]) -> Outcome {
         let (a, b) = (&args[0].facts, &args[1].facts);
         let none = Type::NONE_TYPE;
-        let known = match () {
-            () if a.is(none) && b.is(none) => Some(true),
-            () if !a.ty.could_be(b.ty) => Some(false),
-            () => match (&a.constant, &b.constant) {
+        let known = if a.is(none) && b.is(none) {
+            Some(true)
+        } else if !a.ty.could_be(b.ty) {
+            Some(false)
+        } else {
+            match (&a.constant, &b.constant) {
                 (Some(ConstValue::Bool(a)), Some(ConstValue::Bool(b))) => Some(a == b),
                 _ => self.same_class(a, b),
-            },
+            }
         };
         self.derived(Facts::truth(Type::CBOOL, known), args)
     }
@@ -520,9 +525,10 @@ impl Engine<'_> {
 
     fn formatted(&mut self, v: Value, args: &[Arg]) -> Outcome {
         let known = args.iter().all(|arg| arg.facts.ty <= super::value::plain());
-        match known {
-            true => self.derived(Facts::of_type(Type::UNICODE_EXACT), args),
-            false => self.unknown(v, args),
+        if known {
+            self.derived(Facts::of_type(Type::UNICODE_EXACT), args)
+        } else {
+            self.unknown(v, args)
         }
     }
 
@@ -556,9 +562,10 @@ fn is_bookkeeping(op: &Op) -> bool {
 }
 
 fn is_none(facts: &Facts) -> Facts {
-    let known = match facts.is(Type::NONE_TYPE) {
-        true => Some(true),
-        false => (!facts.ty.could_be(Type::NONE_TYPE)).then_some(false),
+    let known = if facts.is(Type::NONE_TYPE) {
+        Some(true)
+    } else {
+        (!facts.ty.could_be(Type::NONE_TYPE)).then_some(false)
     };
     Facts::truth(Type::CBOOL, known)
 }

@@ -88,9 +88,10 @@ impl Engine<'_> {
             self.set.escape(&arg.facts);
         }
         let ty = self.function(self.here.version).insts[v].ty;
-        match ty.is_bottom() {
-            true => Outcome::Nothing,
-            false => Outcome::Value(Facts::of_type(ty)),
+        if ty.is_bottom() {
+            Outcome::Nothing
+        } else {
+            Outcome::Value(Facts::of_type(ty))
         }
     }
 }

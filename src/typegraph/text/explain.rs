@@ -70,9 +70,10 @@ impl<'a, D: PartialEq + Display> Speaker<'a, D> {
         for blocked in &state.blocked {
             let goals = self.set(&blocked.goals);
             let by: Vec<&str> = blocked.by.iter().map(|&node| self.node(node)).collect();
-            parts.push(match by.is_empty() {
-                true => format!("{goals} is met nowhere"),
-                false => format!("{goals} is blocked by {}", by.join(", ")),
+            parts.push(if by.is_empty() {
+                format!("{goals} is met nowhere")
+            } else {
+                format!("{goals} is blocked by {}", by.join(", "))
             });
         }
         match state.others {

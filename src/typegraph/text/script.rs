@@ -230,26 +230,25 @@ impl Script {
         let (name, _) = c.word("the name of a variable")?;
         c.expect('=', "`=`")?;
         let (data, _) = c.word("a value")?;
-        let place = match c.take('@') {
-            false => None,
-            true => {
-                let node = self.node(c)?;
-                let mut sets = Vec::new();
-                let is_never = c.take_word("never");
-                while !is_never && *c.peek() == Token::Punct('{') {
-                    sets.push(self.set(c)?);
-                    if !c.take('|') {
-                        break;
-                    }
-                    if *c.peek() != Token::Punct('{') {
-                        return c.expected("`{`");
-                    }
+        let place = if c.take('@') {
+            let node = self.node(c)?;
+            let mut sets = Vec::new();
+            let is_never = c.take_word("never");
+            while !is_never && *c.peek() == Token::Punct('{') {
+                sets.push(self.set(c)?);
+                if !c.take('|') {
+                    break;
                 }
-                if !is_never && sets.is_empty() {
-                    sets.push(Vec::new());
+                if *c.peek() != Token::Punct('{') {
+                    return c.expected("`{`");
                 }
-                Some((node, sets))
             }
+            if !is_never && sets.is_empty() {
+                sets.push(Vec::new());
+            }
+            Some((node, sets))
+        } else {
+            None
         };
         c.end()?;
         let variable = self.declare_variable(name);
@@ -281,9 +280,10 @@ impl Script {
         let node = self.node(c)?;
         c.expect(':', "`:`")?;
         let is_binding = *c.ahead(1) == Token::Punct('=');
-        let condition = match !is_binding && c.take_word("none") {
-            true => None,
-            false => Some(self.binding(c)?),
+        let condition = if !is_binding && c.take_word("none") {
+            None
+        } else {
+            Some(self.binding(c)?)
         };
         c.end()?;
         self.program.set_condition(node, condition);

@@ -132,14 +132,13 @@ fn exception(union: bool, a: Type, b: Type, tighter: Type) -> Option<Exception> 
     let (first, second, kept) = (class(a)?, class(b)?, tighter.unique_class()?);
     let is_ancestor = |low: ClassHandle| low != kept && low.is_subclass_of(kept);
     let objects = a.as_object().is_some() && b.as_object().is_some();
-    match () {
-        () if !union => None,
-        () if is_ancestor(first) && is_ancestor(second) && first != second => {
-            Some(Exception::NoCommonAncestor)
-        }
-        () if objects && first == second && tighter.spec() == Spec::Exact(first) => {
-            Some(Exception::ObjectsGiveTheClass)
-        }
-        () => None,
+    if !union {
+        None
+    } else if is_ancestor(first) && is_ancestor(second) && first != second {
+        Some(Exception::NoCommonAncestor)
+    } else if objects && first == second && tighter.spec() == Spec::Exact(first) {
+        Some(Exception::ObjectsGiveTheClass)
+    } else {
+        None
     }
 }

@@ -53,9 +53,10 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
             )));
         }
         Ok(Report {
-            text: match kinds {
-                true => format!("{}\n", report.kinds()),
-                false => report.text(function.as_deref()),
+            text: if kinds {
+                format!("{}\n", report.kinds())
+            } else {
+                report.text(function.as_deref())
             },
             is_good: true,
         })

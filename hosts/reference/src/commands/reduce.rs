@@ -129,9 +129,10 @@ fn succeeds(command: &str, path: &Path, program: &Program) -> Result<bool, Failu
     let fail = |e: std::io::Error| Failure::new(format_args!("{}: {e}", path.display()));
     std::fs::write(path, file_of(program)).map_err(fail)?;
     let file = path.display().to_string();
-    let line = match command.contains("{}") {
-        true => command.replace("{}", &file),
-        false => format!("{command} {file}"),
+    let line = if command.contains("{}") {
+        command.replace("{}", &file)
+    } else {
+        format!("{command} {file}")
     };
     let status = Command::new("sh")
         .args(["-c", &line])

@@ -41,13 +41,14 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
                 }
             }
         }
-        let _ = match bless {
-            true => writeln!(text, "{} files blessed, {failed} failed", files.len()),
-            false => writeln!(
+        let _ = if bless {
+            writeln!(text, "{} files blessed, {failed} failed", files.len())
+        } else {
+            writeln!(
                 text,
                 "{} files, {requests} requests, {failed} files failed",
                 files.len()
-            ),
+            )
         };
         Ok(Report {
             text,

@@ -82,14 +82,16 @@ impl Writer<'_, '_> {
     /// facts about it. Within a `try`, each step would be a block of its own.
     pub fn again(&mut self) {
         let is_list = self.choices.below(4) > 0;
-        let what = match is_list {
-            true => self.choices.pick(&["len", "-1", "0"]),
-            false => self.choices.pick(&["x", "y"]),
+        let what = if is_list {
+            self.choices.pick(&["len", "-1", "0"])
+        } else {
+            self.choices.pick(&["x", "y"])
         };
         self.read(is_list, what);
-        match is_list {
-            true => self.change_list(),
-            false => self.change_instance(),
+        if is_list {
+            self.change_list()
+        } else {
+            self.change_instance()
         }
         self.read(is_list, what);
         let local = self.local();

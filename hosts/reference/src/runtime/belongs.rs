@@ -93,9 +93,12 @@ fn is_one_of(analysis: &Analysis, id: Identity, object: &Ref, depth: u32) -> Res
     if known.escaped && !matches!(known.kind, Kind::Function | Kind::Class) {
         return Ok(());
     }
-    let named = |name: &str| match name == known.name {
-        true => Ok(()),
-        false => Err(format!("`{name}` is not `{}`", known.name)),
+    let named = |name: &str| {
+        if name == known.name {
+            Ok(())
+        } else {
+            Err(format!("`{name}` is not `{}`", known.name))
+        }
     };
     let holds = |slot: &Slot, object: &Ref| match known.slots.get(slot) {
         Some(facts) => check(analysis, facts, object, depth - 1)
@@ -140,9 +143,10 @@ fn is_one_of(analysis: &Analysis, id: Identity, object: &Ref, depth: u32) -> Res
             length(all.len())?;
             for (index, item) in all.iter().enumerate().take(ITEMS) {
                 let own = Slot::TupleItem(index as u32);
-                match known.slots.contains_key(&Slot::Items) {
-                    true => holds(&Slot::Items, item)?,
-                    false => holds(&own, item)?,
+                if known.slots.contains_key(&Slot::Items) {
+                    holds(&Slot::Items, item)?
+                } else {
+                    holds(&own, item)?
                 }
             }
             Ok(())

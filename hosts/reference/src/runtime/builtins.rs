@@ -209,60 +209,70 @@ fn arguments<const N: usize>(args: &[Ref], name: &str) -> Result<[Ref; N]> {
 /// The constructor of a builtin class; none for user classes.
 pub(super) fn constructor(class: &Ref) -> Option<NativeFn> {
     let c = &rt().classes;
-    Some(match () {
-        () if class.is(&c.int) => int,
-        () if class.is(&c.float) => float,
-        () if class.is(&c.bool) => |args| match args {
+    Some(if class.is(&c.int) {
+        int
+    } else if class.is(&c.float) {
+        float
+    } else if class.is(&c.bool) {
+        |args| match args {
             [] => Ok(rt().false_.clone()),
             _ => Ok(rt().bool(ops::truth(&arguments::<1>(args, "bool")?[0])?)),
-        },
-        () if class.is(&c.str) => |args| match args {
+        }
+    } else if class.is(&c.str) {
+        |args| match args {
             [] => Ok(alloc::str("")),
             _ => Ok(alloc::str(ops::str(&arguments::<1>(args, "str")?[0])?)),
-        },
-        () if class.is(&c.list) => |args| match args {
+        }
+    } else if class.is(&c.list) {
+        |args| match args {
             [] => Ok(alloc::list(Vec::new())),
             _ => Ok(alloc::list(iter::collect(
                 &arguments::<1>(args, "list")?[0],
             )?)),
-        },
-        () if class.is(&c.tuple) => |args| match args {
+        }
+    } else if class.is(&c.tuple) {
+        |args| match args {
             [] => Ok(alloc::tuple(Vec::new())),
             _ => Ok(alloc::tuple(iter::collect(
                 &arguments::<1>(args, "tuple")?[0],
             )?)),
-        },
-        () if class.is(&c.dict) => |args| {
+        }
+    } else if class.is(&c.dict) {
+        |args| {
             let dict = alloc::dict();
             if let [from, ..] = args {
                 super::names::dict_update(&dict, from, false)?;
             }
             Ok(dict)
-        },
-        () if class.is(&c.set) => |args| {
+        }
+    } else if class.is(&c.set) {
+        |args| {
             let items = match args {
                 [] => Vec::new(),
                 _ => iter::collect(&arguments::<1>(args, "set")?[0])?,
             };
             super::names::build_set(items)
-        },
-        () if class.is(&c.range) => range,
-        () if class.is(&c.type_) => |args| Ok(arguments::<1>(args, "type")?[0].class_ref()),
-        () if class.is(&c.object) => |args| {
+        }
+    } else if class.is(&c.range) {
+        range
+    } else if class.is(&c.type_) {
+        |args| Ok(arguments::<1>(args, "type")?[0].class_ref())
+    } else if class.is(&c.object) {
+        |args| {
             arguments::<0>(args, "object")?;
             let class = &rt().classes.object;
             Ok(alloc::instance(
                 class,
                 class.get::<Class>().expect("a class").root(),
             ))
-        },
-        () if class
-            .get::<Class>()
-            .is_some_and(|class| class.kind != Kind::Instance) =>
-        {
-            |_| raise(error::TYPE, "cannot create instances")
         }
-        () => return None,
+    } else if class
+        .get::<Class>()
+        .is_some_and(|class| class.kind != Kind::Instance)
+    {
+        |_| raise(error::TYPE, "cannot create instances")
+    } else {
+        return None;
     })
 }
 

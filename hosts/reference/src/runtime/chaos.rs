@@ -12,10 +12,7 @@ fn is_on() -> bool {
 
 /// The number of counts before a compile: random below `n` under chaos, otherwise `usual`.
 pub(super) fn threshold(usual: u64, n: u64) -> u64 {
-    match is_on() {
-        true => rt().jit.random(n),
-        false => usual,
-    }
+    if is_on() { rt().jit.random(n) } else { usual }
 }
 
 /// At random, requests compiled code to test for pending work.

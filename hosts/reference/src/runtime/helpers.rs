@@ -112,9 +112,10 @@ fn address(op: GeneralOp) -> usize {
         }),
         G::Contains => f!(|a: Obj, b: Obj| -> i64 { truth(ops::contains(&see(a), &see(b))) }),
         G::InitResult => f!(|a: Obj| -> i64 {
-            status(match see(a).is(&rt().none) {
-                true => Ok(()),
-                false => error::raise(error::TYPE, "an `__init__` must return None"),
+            status(if see(a).is(&rt().none) {
+                Ok(())
+            } else {
+                error::raise(error::TYPE, "an `__init__` must return None")
             })
         }),
         G::Truth => f!(|a: Obj| -> i64 { truth(ops::truth(&see(a))) }),

@@ -134,9 +134,10 @@ fn pop_one(frame: FrameRef) -> Result<Ref> {
 /// Pops an entry that the bytecode requires to be an exception.
 fn pop_exception(frame: FrameRef) -> Result<Ref> {
     let is_one = |object: &Ref| error::is_a(object, "BaseException");
-    match frame.peek(0).as_ref().is_some_and(is_one) {
-        true => pop_one(frame),
-        false => raise(error::SYSTEM, "no exception where one is needed"),
+    if frame.peek(0).as_ref().is_some_and(is_one) {
+        pop_one(frame)
+    } else {
+        raise(error::SYSTEM, "no exception where one is needed")
     }
 }
 

@@ -457,9 +457,10 @@ impl Runtime {
     }
 
     fn watch_namespace(&self, token: u64) {
-        let namespace = match token == self.builtins.as_ptr() as u64 {
-            true => Some(self.builtins.clone()),
-            false => self.namespace(token),
+        let namespace = if token == self.builtins.as_ptr() as u64 {
+            Some(self.builtins.clone())
+        } else {
+            self.namespace(token)
         };
         if let Some(dict) = namespace.as_ref().and_then(|n| n.get::<dict::Dict>()) {
             dict.is_watched.set(true);

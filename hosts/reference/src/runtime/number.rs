@@ -257,11 +257,13 @@ fn large(op: BinaryOp, a: &BigInt, b: &BigInt) -> Result<Option<Ref>> {
         }
         BinaryOp::Power => match u32::try_from(b) {
             Ok(power) if rt().may_make((a.bits() * u64::from(power)) as usize) => a.pow(power),
-            _ if a.bits() <= 1 => match b.bit(0) || a.sign() != Sign::Minus {
-                true if is_zero => BigInt::from(1),
-                true => a.clone(),
-                false => -a,
-            },
+            _ if a.bits() <= 1 => {
+                if b.bit(0) || a.sign() != Sign::Minus {
+                    if is_zero { BigInt::from(1) } else { a.clone() }
+                } else {
+                    -a
+                }
+            }
             _ => return too_large(),
         },
         BinaryOp::MatrixMultiply => return Ok(None),

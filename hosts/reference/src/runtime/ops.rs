@@ -115,9 +115,10 @@ fn sequences(op: BinaryOp, in_place: bool, a: &Ref, b: &Ref) -> Result<Ref> {
 
 /// Checks that two sequences may be joined.
 fn may_join(a: usize, b: usize) -> Result<()> {
-    match rt().may_make(a + b) {
-        true => Ok(()),
-        false => raise(error::OVERFLOW, "joined sequence is too long"),
+    if rt().may_make(a + b) {
+        Ok(())
+    } else {
+        raise(error::OVERFLOW, "joined sequence is too long")
     }
 }
 
@@ -523,9 +524,10 @@ fn slice_indexes(parts: &[Ref; 3], len: usize) -> Result<Vec<usize>> {
 
 /// The values of a slice's missing bounds.
 fn open_ends(step: i64) -> (i64, i64) {
-    match step < 0 {
-        true => (i64::MAX, i64::MIN),
-        false => (i64::MIN, i64::MAX),
+    if step < 0 {
+        (i64::MAX, i64::MIN)
+    } else {
+        (i64::MIN, i64::MAX)
     }
 }
 

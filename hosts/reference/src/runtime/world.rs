@@ -95,9 +95,10 @@ impl World for ReferenceWorld {
         match content.find(name) {
             Some(found) if name != "__class__" => AttrPlan::Constant {
                 guards,
-                binds: match binds(&found) {
-                    true => Binds::Receiver,
-                    false => Binds::Nothing,
+                binds: if binds(&found) {
+                    Binds::Receiver
+                } else {
+                    Binds::Nothing
                 },
                 value: rt().handle_of(&found),
                 assumptions,
@@ -166,12 +167,16 @@ impl World for ReferenceWorld {
             Some("ord") => Builtin::Ord,
             _ => {
                 let classes = &rt().classes;
-                match () {
-                    () if object.is(&classes.range) => Builtin::Range,
-                    () if object.is(&classes.int) => Builtin::Int,
-                    () if object.is(&classes.float) => Builtin::Float,
-                    () if object.is(&classes.bool) => Builtin::Bool,
-                    () => return Callee::Unknown,
+                if object.is(&classes.range) {
+                    Builtin::Range
+                } else if object.is(&classes.int) {
+                    Builtin::Int
+                } else if object.is(&classes.float) {
+                    Builtin::Float
+                } else if object.is(&classes.bool) {
+                    Builtin::Bool
+                } else {
+                    return Callee::Unknown;
                 }
             }
         };
