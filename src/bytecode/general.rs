@@ -61,7 +61,7 @@ macro_rules! general_ops {
             /// All operations, in table order.
             pub const ALL: &'static [GeneralOp] = &[$(GeneralOp::$op),*];
             /// The operation's row.
-            pub fn info(self) -> &'static GeneralInfo {
+            pub const fn info(self) -> &'static GeneralInfo {
                 const TABLE: &[GeneralInfo] = &[$({
                     const CTX: &[&str] = &[$(stringify!($ctx)),*];
                     GeneralInfo {

@@ -35,6 +35,7 @@ mod ops;
 mod params;
 mod parse;
 mod passed;
+mod rows;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
@@ -61,6 +62,9 @@ pub use parse::{parse, parse_section};
 #[cfg(test)]
 pub(crate) use parse::{parse_only, try_parse_only};
 pub use passed::Passed;
-pub use typing::{builtin as builtin_type, general as general_type, iterator_of};
+pub use rows::{Again, Exit, Form, Memory, Operand, Reference, Rest, Row, Rule, Unused, UserCode};
+pub use typing::{
+    builtin as builtin_type, general as general_type, iterator_of, result as result_type,
+};
 pub use validity::Validity;
 pub use verify::{VerifierErrors, verify};

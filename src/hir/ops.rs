@@ -1,7 +1,19 @@
-//! The HIR op table: what each op is called, what it does, and the type it gives.
+//! The HIR op table: one row an op.
+//!
+//! A row is
+//!
+//! ```text
+//! Op(immediates) = "name" (operands) -> form reference type, exit, user code, unused, again, [reads], [writes];
+//! ```
+//!
+//! [`Row`] says what each column means. Printing, parsing, the verifier, types, the passes over memory and references,
+//! and lowering read the row; a row without one of the columns does not build. What an op computes is in
+//! `lower::dispatch`, which names every op.
 
+use super::build::is_builtin_exact;
 use super::immediates::{self, Reader, Words};
-use crate::bytecode::{GeneralOp, Gives, Reason};
+use super::rows::{Again, Exit, Form, GENERAL, Memory, Reference, Rest, Row, Unused, cells};
+use crate::bytecode::{GeneralOp, Reason};
 use crate::facts::Effects;
 use crate::facts::{IntrinsicCall, RawEntry, RawKind};
 use crate::types::{ObjectHandle, Parsed, Type};
@@ -56,8 +68,41 @@ impl Cmp {
     }
 }
 
+macro_rules! exit {
+    (never) => {
+        Exit::Never
+    };
+    (given) => {
+        Exit::Given
+    };
+    (exits($reason:ident)) => {
+        Exit::On(Reason::$reason)
+    };
+    (fails($reason:ident)) => {
+        Exit::Failing(Reason::$reason)
+    };
+}
+
+macro_rules! rest {
+    () => {
+        Rest::None
+    };
+    (.. $operand:ident) => {
+        Rest::Many(cells::operand::$operand)
+    };
+    (? $operand:ident) => {
+        Rest::One(cells::operand::$operand)
+    };
+}
+
 macro_rules! hir_ops {
-    ($($(#[$doc:meta])* $op:ident $(($($field:ident: $payload:ty as $kind:ident),*))? = $name:literal, $operands:expr;)*) => {
+    ($(
+        $(#[$doc:meta])*
+        $op:ident $(($($field:ident: $payload:ty as $kind:ident),*))? = $name:literal
+            ($($operand:ident)* $(; $dots:tt $rest:ident)?) -> $form:ident $reference:ident $rule:ident,
+            $exit:ident $(($reason:ident))?, $code:ident, $unused:ident, $again:ident,
+            [$($reads:ident)*], [$($writes:ident)*];
+    )*) => {
         /// An op of the HIR. General ops work on objects; primitive ops on the lattice's C types; `Box*` and `Unbox*` join
         /// the two. Operands are in the instruction, immediates here.
         #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -67,32 +112,41 @@ macro_rules! hir_ops {
             General(GeneralOp, [i64; 2]),
         }
 
+        /// The places of the rows in the table.
+        enum Index { $($op),* }
+
         impl Op {
-            /// The names of all ops but the general ones, whose table is that of [`GeneralOp`].
+            /// The rows of all ops but the general ones, whose table is that of [`GeneralOp`].
+            pub const ROWS: &'static [Row] = &[$(Row {
+                name: $name,
+                operands: &[$(cells::operand::$operand),*],
+                rest: rest!($($dots $rest)?),
+                form: cells::form::$form,
+                reference: cells::reference::$reference,
+                rule: cells::rule::$rule,
+                exit: exit!($exit $(($reason))?),
+                code: cells::code::$code,
+                unused: cells::unused::$unused,
+                again: cells::again::$again,
+                reads: Memory::NOTHING$(.and(Memory::$reads))*,
+                writes: Memory::NOTHING$(.and(Memory::$writes))*,
+            }),*];
+
+            /// The names of all ops but the general ones.
             pub const NAMES: &'static [&'static str] = &[$($name),*];
 
-            /// The name in the text form.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Op::$op { .. } => $name,)*
-                    Op::General(op, _) => op.info().name,
-                }
-            }
-
-            /// Whether the op can have so many operands.
-            pub fn takes(&self, count: usize) -> bool {
-                let exact: Option<usize> = match self {
-                    $(Op::$op { .. } => $operands,)*
-                    Op::General(op, _) => {
-                        let info = op.info();
-                        let least = info.operands as usize;
-                        return if info.variadic { count >= least } else { count == least };
-                    }
+            /// The op's row of the table.
+            #[inline] // The match is the identity on the discriminant.
+            pub fn row(&self) -> &'static Row {
+                static ROWS: &[Row] = Op::ROWS;
+                let index = match self {
+                    $(Op::$op { .. } => Index::$op,)*
+                    Op::General(op, _) => return &GENERAL[*op as usize],
                 };
-                exact.is_none_or(|exact| exact == count)
+                &ROWS[index as usize]
             }
 
-            /// Write the immediates, each with a space before it.
+            /// Writes the immediates, each with a space before it.
             pub(super) fn print_immediates(&self, words: &Words<'_>, out: &mut String) {
                 match self {
                     $(Op::$op $(($($field),*))? => { $($(immediates::$kind::print($field, words, out);)*)? })*
@@ -100,7 +154,7 @@ macro_rules! hir_ops {
                 }
             }
 
-            /// The op of this name, with the immediates that follow on the line; none if there is no such op.
+            /// Reads the immediates of the op with this name, which follow on the line. Returns nothing if there is no such op.
             pub(super) fn read(name: &str, reader: &mut Reader<'_, '_>) -> Parsed<Option<Op>> {
                 Ok(Some(match name {
                     $($name => Op::$op $(($(<immediates::$kind>::read(reader)?),*))?,)*
@@ -118,363 +172,507 @@ macro_rules! hir_ops {
 
 hir_ops! {
     /// A parameter of a block.
-    Param = "param", Some(0);
+    Param = "param" () -> value borrowed ANY,
+        never, quiet, goes, anew, [], [];
     /// An argument of the function unit, already in its slot.
-    Arg(slot: u32 as Number) = "arg", Some(0);
-    /// What a local slot (or, after the locals, a stack entry) holds when the unit is entered, or after an op that
-    /// fills slots; borrowed from the slot.
-    LoadSlot(slot: u32 as Number) = "load_slot", Some(0);
-    /// At which of the code's resume points the frame goes on that the unit was entered with: its number, a C integer.
-    ResumePoint = "resume_point", Some(0);
-    /// What the suspended frame was resumed with, owned.
-    Sent = "sent", Some(0);
-    /// Suspend the frame as its state says (the instruction there is the one at which it goes on; the references of its
-    /// stack are the frame's then), and give the operand, which is passed on, to who resumed it; whether it comes from
-    /// another generator that the top of the stack is. Nothing comes after it.
-    Yield(delegates: bool as Truth) = "yield", Some(1);
+    Arg(slot: u32 as Number) = "arg" () -> value borrowed OPTIONAL,
+        never, quiet, goes, anew, [], [];
+    /// The content of a local's slot (or, after the locals, of a stack entry) when the unit is entered, or after an op
+    /// that fills slots. The slot owns the reference.
+    LoadSlot(slot: u32 as Number) = "load_slot" () -> value borrowed OPTIONAL,
+        never, quiet, goes, anew, [SLOTS], [];
+    /// The number of the code's resume point at which the frame that the unit was entered with continues: a C integer.
+    ResumePoint = "resume_point" () -> value none INT,
+        never, quiet, goes, anew, [], [];
+    /// The value that the suspended frame was resumed with, owned.
+    Sent = "sent" () -> value owned OBJECT,
+        never, quiet, goes, anew, [], [];
+    /// Suspends the frame as its state says, and passes the operand to the code that resumed it. The state's instruction is
+    /// the one at which the frame continues; the frame owns the references of the state's stack from here. The immediate
+    /// says whether the operand comes from another generator, which is the top of the stack (`yield from`). No instruction
+    /// follows.
+    Yield(delegates: bool as Truth) = "yield" (TAKEN) -> value none NOTHING,
+        never, runs, stays, anew, [ALL], [ALL];
     /// An object.
-    Const(object: ObjectHandle as Object) = "const", Some(0);
+    Const(object: ObjectHandle as Object) = "const" () -> value borrowed OBJECT,
+        never, quiet, goes, same, [], [];
     /// A C integer.
-    ConstInt(value: i64 as Integer) = "const_int", Some(0);
+    ConstInt(value: i64 as Integer) = "const_int" () -> value none INT,
+        never, quiet, goes, same, [], [];
     /// A C double, by its bits.
-    ConstDouble(bits: u64 as Double) = "const_double", Some(0);
+    ConstDouble(bits: u64 as Double) = "const_double" () -> value none DOUBLE,
+        never, quiet, goes, same, [], [];
     /// A C truth value.
-    ConstBool(value: bool as Truth) = "const_bool", Some(0);
+    ConstBool(value: bool as Truth) = "const_bool" () -> value none TRUTH,
+        never, quiet, goes, same, [], [];
     /// No object.
-    Null = "null", Some(0);
+    Null = "null" () -> value none NULL,
+        never, quiet, goes, same, [], [];
 
-    /// The local's slot takes over the operand's reference.
-    StoreSlot(slot: u32 as Number) = "store_slot", Some(1);
-    /// Take a reference.
-    Incref = "incref", Some(1);
-    /// Drop a reference.
-    Decref = "decref", Some(1);
+    /// The local's slot takes the operand's reference. The frame has the reference before and after, so the row does not
+    /// take it over.
+    StoreSlot(slot: u32 as Number) = "store_slot" (ANY) -> value none NOTHING,
+        never, quiet, stays, anew, [], [SLOTS];
+    /// Takes a reference.
+    Incref = "incref" (ANY) -> value none NOTHING,
+        never, quiet, stays, anew, [], [COUNTS];
+    /// Drops a reference. If that was the last one, the object's destructor runs. [`super::Function::may_run_host_code`]
+    /// knows the operands of which the destructor runs no user code.
+    Decref = "decref" (ANY_TAKEN) -> value none NOTHING,
+        never, runs, stays, anew, [ALL], [ALL];
 
-    /// Exit unless the operand has the type; gives the operand.
-    GuardType(ty: Type as Single) = "guard_type", Some(1);
-    /// Exit unless the operand is the object; gives the operand.
-    GuardIs(object: ObjectHandle as Object) = "guard_is", Some(1);
-    /// Exit if the operand is null; gives the operand.
-    GuardBound = "guard_bound", Some(1);
-    /// Exit unless the C truth value holds.
-    GuardTrue(reason: Reason as Why) = "guard_true", Some(1);
-    /// Exit unless the operand's class is exactly one of these.
-    CheckClasses(types: Vec<Type> as Several) = "check_classes", Some(1);
+    /// Exits unless the operand has the type; returns the operand.
+    GuardType(ty: Type as Single) = "guard_type" (ANY) -> checked borrowed NARROWED,
+        exits(Type), quiet, stays, same, [CLASSES], [];
+    /// Exits unless the operand is the object; returns the operand.
+    GuardIs(object: ObjectHandle as Object) = "guard_is" (OPTIONAL) -> checked borrowed OBJECT,
+        exits(Identity), quiet, stays, same, [], [];
+    /// Exits if the operand is null; returns the operand.
+    GuardBound = "guard_bound" (OPTIONAL) -> checked borrowed BOUND,
+        fails(Unbound), quiet, stays, same, [], [];
+    /// Exits unless the C truth value holds.
+    GuardTrue(reason: Reason as Why) = "guard_true" (TRUTH) -> value none TRUTH,
+        given, quiet, stays, same, [], [];
+    /// Exits unless the operand's class is exactly one of these.
+    CheckClasses(types: Vec<Type> as Several) = "check_classes" (OPTIONAL) -> value none NOTHING,
+        exits(Type), quiet, stays, same, [CLASSES], [];
     /// Whether the operand's class is exactly one of these.
-    IsClass(types: Vec<Type> as Several) = "is_class", Some(1);
-    /// The operand, known (by the bytecode's rules or a dominating branch) to have the type.
-    Refine(ty: Type as Single) = "refine", Some(1);
-    /// The operand, where something else holds a reference to it as well: dropping another one ends nothing.
-    Held = "held", Some(1);
-    /// The operand, a function that a check before it has found to be of this code, in the namespace of the unit's own.
-    Kin(code: ObjectHandle as Object) = "kin", Some(1);
-    /// A cell of a function's closure, borrowed from the function, which has it for good.
-    ClosureCell(call: IntrinsicCall as Intrinsic) = "closure_cell", Some(1);
-    /// Exit if the unit was invalidated, its frame opened to others, or tracing switched on.
-    CheckValid = "check_valid", Some(0);
-    /// Exit if the [`Decref`](Op::Decref) right before this has ended an object whose end may run code of the program.
-    CheckUnseen = "check_unseen", Some(0);
-    /// Do pending work; exit if the unit must give way.
-    CheckPending = "check_pending", Some(0);
-    /// Exit if any work is pending or tracing was switched on.
-    CheckQuiet = "check_quiet", Some(0);
-    /// Whether no work is pending and the unit need not give way: where a [`CheckPending`](Op::CheckPending) was taken apart.
-    Quiet = "quiet", Some(0);
-    /// Do the work that is pending; exit if the unit must give way.
-    DoPending = "do_pending", Some(0);
+    IsClass(types: Vec<Type> as Several) = "is_class" (OPTIONAL) -> value none TRUTH,
+        never, quiet, goes, same, [CLASSES], [];
+    /// The operand, known to have the type by the bytecode's rules or a dominating branch.
+    Refine(ty: Type as Single) = "refine" (ANY) -> checked borrowed NARROWED,
+        never, quiet, goes, same, [], [];
+    /// The operand, where something else holds a reference to it as well: the drop of another reference does not
+    /// deallocate it.
+    Held = "held" (OPTIONAL) -> same borrowed OPERAND,
+        never, quiet, goes, anew, [], [];
+    /// The operand, a function of which a check before this has found out that it has this code object, and the globals of
+    /// the unit's function.
+    Kin(code: ObjectHandle as Object) = "kin" (OBJECT) -> same borrowed OPERAND,
+        never, quiet, goes, anew, [], [];
+    /// A cell of a function's closure, borrowed from the function, which never replaces it.
+    ClosureCell(call: IntrinsicCall as Intrinsic) = "closure_cell" (OBJECT) -> value borrowed OBJECT,
+        never, quiet, goes, same, [], [];
+    /// Exits if the unit was invalidated, its frame became visible to introspection, or tracing was switched on.
+    CheckValid = "check_valid" () -> value none NOTHING,
+        exits(Invalidated), runs, stays, anew, [ALL], [ALL];
+    /// Exits if the [`Decref`](Op::Decref) right before this has deallocated an object whose destructor may run user code.
+    CheckUnseen = "check_unseen" () -> value none NOTHING,
+        exits(Ended), quiet, stays, anew, [STATE], [];
+    /// Does pending work; exits if the unit must give way.
+    CheckPending = "check_pending" () -> value none NOTHING,
+        exits(Observed), runs_and_raises, stays, anew, [ALL], [ALL];
+    /// Exits if work is pending or tracing was switched on.
+    CheckQuiet = "check_quiet" () -> value none NOTHING,
+        exits(Observed), quiet, stays, anew, [STATE], [];
+    /// Whether no work is pending and the unit need not give way: the first half of a [`CheckPending`](Op::CheckPending).
+    Quiet = "quiet" () -> value none TRUTH,
+        never, quiet, goes, anew, [STATE], [];
+    /// Does the work that is pending; exits if the unit must give way.
+    DoPending = "do_pending" () -> value none NOTHING,
+        exits(Observed), runs_and_raises, stays, anew, [ALL], [ALL];
 
-    /// Add one to a word of the host's, for its statistics.
-    Count(word: u64 as Address) = "count", Some(0);
+    /// Adds one to a word of the host's statistics, which no op reads.
+    Count(word: u64 as Address) = "count" () -> value none NOTHING,
+        never, quiet, stays, anew, [], [];
 
-    /// A check of the thread that the unit runs on, which the host wants where an inlined call begins; exits where it fails.
-    CheckThread(call: IntrinsicCall as Intrinsic) = "check_thread", Some(0);
+    /// The host's check of the thread that the unit runs on, where an inlined call begins; exits where it fails.
+    CheckThread(call: IntrinsicCall as Intrinsic) = "check_thread" () -> value none NOTHING,
+        fails(Shape), quiet, stays, same, [THREAD], [];
 
-    /// What a name of the namespace holds, borrowed from it; exits if it holds nothing.
-    NameGet(name: u32 as Name) = "name_get", Some(0);
-    /// The C value of the number (of the exact class) that a name of the namespace holds; exits if it holds anything else.
-    NameGetRaw(name: u32 as Name, ty: Type as Single) = "name_get_raw", Some(0);
-    /// Store into the namespace: takes over the object, gives what the name held, owned, or null.
-    NameSet(name: u32 as Name) = "name_set", Some(1);
+    /// The value of a name of the namespace, borrowed from it; exits if there is none.
+    NameGet(name: u32 as Name) = "name_get" () -> value borrowed OBJECT,
+        exits(Name), quiet, stays, same, [NAMES], [];
+    /// The C value of the number (of the exact class) that a name of the namespace has; exits if it has any other value.
+    NameGetRaw(name: u32 as Name, ty: Type as Single) = "name_get_raw" () -> value none RAW,
+        exits(Name), quiet, stays, same, [NAMES], [];
+    /// Stores into the namespace: takes over the object, returns the value that the name had, owned, or null.
+    NameSet(name: u32 as Name) = "name_set" (TAKEN) -> value owned OPTIONAL,
+        never, raises, stays, anew, [NAMES], [NAMES];
 
     /// The int object of a C integer.
-    BoxInt = "box_int", Some(1);
+    BoxInt = "box_int" (INT) -> boxed owned LONG,
+        never, quiet, goes, anew, [], [];
     /// The float object of a C double.
-    BoxFloat = "box_float", Some(1);
+    BoxFloat = "box_float" (DOUBLE) -> boxed owned FLOAT,
+        never, quiet, goes, anew, [], [];
     /// The bool object of a C truth value.
-    BoxBool = "box_bool", Some(1);
+    BoxBool = "box_bool" (TRUTH) -> boxed owned BOOL,
+        never, quiet, goes, anew, [], [];
     /// The int object of a C integer if the second operand holds, else no object (an unbound local).
-    BoxIntIf = "box_int_if", Some(2);
+    BoxIntIf = "box_int_if" (INT TRUTH) -> boxed owned LONG_IF,
+        never, quiet, goes, anew, [], [];
     /// The float object of a C double if the second operand holds, else no object.
-    BoxFloatIf = "box_float_if", Some(2);
-    /// A tuple of the operands that is never made unless an exit is taken: nothing but frame states, slots of locals and
-    /// other such tuples may name it. It owns references to its items, which whoever lets it go drops, the last one first,
-    /// as a host's tuple must.
-    VirtualTuple = "virtual_tuple", None;
-    /// An instance of a class of the program (the host's token of it), as it is from one assignment of an attribute to the next: of
-    /// each attribute the place, and the operand that it holds, in the order in which they were first assigned. It is never made
-    /// unless an exit is taken: nothing but frame states, slots of locals, virtual tuples and other such instances may name
-    /// it. It owns references to its attributes' values, which whoever lets it go drops, in the order of the places.
-    VirtualInstance(class: u64 as Address, places: Vec<u32> as Places) = "virtual_instance", None;
-    /// The virtual tuple or instance that is the second operand where the first one, a C truth value, holds; else the third one, a
-    /// constant or null, of which it owns no reference. What owns the second one's items has them either way. The same may name it.
-    VirtualIf = "virtual_if", Some(3);
-    /// A cell that is never made unless an exit is taken, as it is from one assignment to the next: the operand is in it, of which it owns
-    /// a reference; without one it is empty. The same may name it as an instance.
-    VirtualCell = "virtual_cell", None;
-    /// The constant function bound to the operand, of which it owns a reference, likewise never made. The function is kept by the code.
-    VirtualMethod(function: ObjectHandle as Object) = "virtual_method", Some(1);
-    /// An iterator of a range, of C integers: the next value, where it ends, and the step. It is never made unless an exit is
-    /// taken: nothing but the stacks of frame states may name it.
-    VirtualRangeIter = "virtual_range_iter", Some(3);
-    /// An iterator of a list or tuple (the first operand, of which it owns a reference), which goes on with the item at an offset.
-    /// It is never made unless an exit is taken: nothing but the stacks of frame states may name it.
-    VirtualSeqIter = "virtual_seq_iter", Some(2);
+    BoxFloatIf = "box_float_if" (DOUBLE TRUTH) -> boxed owned FLOAT_IF,
+        never, quiet, goes, anew, [], [];
+    /// A tuple of the operands that only an exit materialises: only frame states, slots of locals and other virtual objects
+    /// name it. It owns references to its items. The code that lets the tuple go drops them, the last one first, as a
+    /// host's tuple does.
+    VirtualTuple = "virtual_tuple" (; .. OPTIONAL) -> virtual_object none OBJECT,
+        never, quiet, goes, anew, [], [];
+    /// An instance of a class of the program (the host's token of it), from one assignment of an attribute to the next: the
+    /// place of each attribute, and the operand that it has, in the order in which they were first assigned. Only an exit
+    /// materialises it: only frame states, slots of locals and other virtual objects name it. It owns references to its
+    /// attributes' values. The code that lets the instance go drops them, in the order of the places.
+    VirtualInstance(class: u64 as Address, places: Vec<u32> as Places) = "virtual_instance"
+        (; .. OPTIONAL) -> virtual_object none OBJECT,
+        never, quiet, goes, anew, [], [];
+    /// The virtual object that is the second operand where the first one, a C truth value, holds; else the third one, a
+    /// constant or null, of which it owns no reference. The owner of the second one's items has them either way. The same
+    /// places name it as a virtual tuple.
+    VirtualIf = "virtual_if" (TRUTH OBJECT OPTIONAL) -> virtual_either none OPTIONAL,
+        never, quiet, goes, anew, [], [];
+    /// A cell that only an exit materialises, from one assignment to the next. It owns a reference to its content, the
+    /// operand; without one it is empty. The same places name it as a virtual instance.
+    VirtualCell = "virtual_cell" (; ? OPTIONAL) -> virtual_object none OBJECT,
+        never, quiet, goes, anew, [], [];
+    /// The constant function bound to the operand, of which it owns a reference. Only an exit materialises it. The code object
+    /// keeps the function alive.
+    VirtualMethod(function: ObjectHandle as Object) = "virtual_method" (OPTIONAL) -> virtual_object none OBJECT,
+        never, quiet, goes, anew, [], [];
+    /// An iterator of a range of C integers: the next value, the end, and the step. Only an exit materialises it, and only
+    /// stacks of frame states name it.
+    VirtualRangeIter = "virtual_range_iter" (INT INT INT) -> virtual_iterator none OBJECT,
+        never, quiet, goes, anew, [], [];
+    /// An iterator of a list or tuple (the first operand, of which it owns a reference) that continues with the item at an
+    /// offset. Only an exit materialises it, and only stacks of frame states name it.
+    VirtualSeqIter = "virtual_seq_iter" (OBJECT INT) -> virtual_iterator none OBJECT,
+        never, quiet, goes, anew, [], [];
     /// The operand, as a local that has no reference of its own: its slot is empty, and an exit puts a new reference there.
-    /// Nothing but the locals of frame states may name it. Something else holds the object while they do.
-    Borrowed = "borrowed", Some(1);
-    /// Drop a reference that is not the object's last one; exits if it is.
-    DropShared = "drop_shared", Some(1);
+    /// Only locals of frame states name it. Something else keeps the object alive while they do.
+    Borrowed = "borrowed" (OPTIONAL) -> same borrowed OPTIONAL,
+        never, quiet, goes, anew, [], [];
+    /// Drops a reference that is not the object's last one; exits if it is.
+    DropShared = "drop_shared" (OPTIONAL_TAKEN) -> value none NOTHING,
+        fails(Shape), quiet, stays, anew, [COUNTS], [COUNTS];
     /// The value of an exact int; exits if it has more than two digits.
-    UnboxInt = "unbox_int", Some(1);
+    UnboxInt = "unbox_int" (LONG) -> value none INT,
+        exits(IntTooLarge), quiet, goes, same, [], [];
     /// The value of an exact float.
-    UnboxFloat = "unbox_float", Some(1);
-    /// The double that an exact float is, or an exact int up to 2^53; exits for anything else, and for an int if there is a second
-    /// operand and that is no float: the same object is none.
-    UnboxNumber = "unbox_number", None;
+    UnboxFloat = "unbox_float" (FLOAT) -> value none DOUBLE,
+        never, quiet, goes, same, [], [];
+    /// The double that an exact float is, or an exact int up to 2^53; exits for any other object. With a second operand it
+    /// exits for an int too, unless that one is a float (`x + x` of an int is no float).
+    UnboxNumber = "unbox_number" (OBJECT; ? OBJECT) -> value none DOUBLE,
+        fails(Domain), quiet, stays, same, [], [];
     /// The value of a bool.
-    UnboxBool = "unbox_bool", Some(1);
+    UnboxBool = "unbox_bool" (BOOL) -> value none TRUTH,
+        never, quiet, goes, same, [], [];
 
     /// `a + b`; exits on overflow.
-    IntAdd = "int_add", Some(2);
-    /// `a + b`, of which is known that it does not overflow (or is not used if it does).
-    IntStep = "int_step", Some(2);
+    IntAdd = "int_add" (INT INT) -> value none INT,
+        exits(Overflow), quiet, goes, same, [], [];
+    /// `a + b`, known not to overflow (or not to be used if it does).
+    IntStep = "int_step" (INT INT) -> value none INT,
+        never, quiet, goes, same, [], [];
     /// `a - b`; exits on overflow.
-    IntSub = "int_sub", Some(2);
+    IntSub = "int_sub" (INT INT) -> value none INT,
+        exits(Overflow), quiet, goes, same, [], [];
     /// `a * b`; exits on overflow.
-    IntMul = "int_mul", Some(2);
+    IntMul = "int_mul" (INT INT) -> value none INT,
+        exits(Overflow), quiet, goes, same, [], [];
     /// `a // b`; exits if b is zero, or on overflow.
-    IntFloorDiv = "int_floordiv", Some(2);
+    IntFloorDiv = "int_floordiv" (INT INT) -> value none INT,
+        fails(Domain), quiet, stays, same, [], [];
     /// `a % b`; exits if b is zero, or on overflow.
-    IntMod = "int_mod", Some(2);
+    IntMod = "int_mod" (INT INT) -> value none INT,
+        fails(Domain), quiet, stays, same, [], [];
     /// `a / b` as a double; exits if b is zero or an operand is beyond 2^53.
-    IntTrueDiv = "int_truediv", Some(2);
+    IntTrueDiv = "int_truediv" (INT INT) -> value none DOUBLE,
+        fails(Domain), quiet, stays, same, [], [];
     /// `a & b`
-    IntAnd = "int_and", Some(2);
+    IntAnd = "int_and" (INT INT) -> value none INT,
+        never, quiet, goes, same, [], [];
     /// `a | b`
-    IntOr = "int_or", Some(2);
+    IntOr = "int_or" (INT INT) -> value none INT,
+        never, quiet, goes, same, [], [];
     /// `a ^ b`
-    IntXor = "int_xor", Some(2);
+    IntXor = "int_xor" (INT INT) -> value none INT,
+        never, quiet, goes, same, [], [];
     /// `a << b`; exits on a negative or large count, or on overflow.
-    IntShl = "int_shl", Some(2);
+    IntShl = "int_shl" (INT INT) -> value none INT,
+        fails(Overflow), quiet, stays, same, [], [];
     /// `a >> b`; exits on a negative count.
-    IntShr = "int_shr", Some(2);
+    IntShr = "int_shr" (INT INT) -> value none INT,
+        fails(Domain), quiet, stays, same, [], [];
     /// `-a`; exits on overflow.
-    IntNeg = "int_neg", Some(1);
+    IntNeg = "int_neg" (INT) -> value none INT,
+        exits(Overflow), quiet, goes, same, [], [];
     /// `~a`
-    IntInvert = "int_invert", Some(1);
+    IntInvert = "int_invert" (INT) -> value none INT,
+        never, quiet, goes, same, [], [];
     /// Comparison.
-    IntCmp(cmp: Cmp as Comparison) = "int_cmp", Some(2);
+    IntCmp(cmp: Cmp as Comparison) = "int_cmp" (INT INT) -> value none TRUTH,
+        never, quiet, goes, same, [], [];
     /// The nearest double.
-    IntToDouble = "int_to_double", Some(1);
-    /// The same double; exits beyond 2^53.
-    IntToDoubleExact = "int_to_double_exact", Some(1);
+    IntToDouble = "int_to_double" (INT) -> value none DOUBLE,
+        never, quiet, goes, same, [], [];
+    /// The double that is the integer; exits beyond 2^53.
+    IntToDoubleExact = "int_to_double_exact" (INT) -> value none DOUBLE,
+        exits(Domain), quiet, goes, same, [], [];
     /// 0 or 1.
-    BoolToInt = "bool_to_int", Some(1);
+    BoolToInt = "bool_to_int" (TRUTH) -> value none INT,
+        never, quiet, goes, same, [], [];
 
     /// `a + b`
-    FloatAdd = "float_add", Some(2);
+    FloatAdd = "float_add" (DOUBLE DOUBLE) -> value none DOUBLE,
+        never, quiet, goes, same, [], [];
     /// `a - b`
-    FloatSub = "float_sub", Some(2);
+    FloatSub = "float_sub" (DOUBLE DOUBLE) -> value none DOUBLE,
+        never, quiet, goes, same, [], [];
     /// `a * b`
-    FloatMul = "float_mul", Some(2);
+    FloatMul = "float_mul" (DOUBLE DOUBLE) -> value none DOUBLE,
+        never, quiet, goes, same, [], [];
     /// `a / b`; exits if b is zero.
-    FloatDiv = "float_div", Some(2);
+    FloatDiv = "float_div" (DOUBLE DOUBLE) -> value none DOUBLE,
+        fails(Domain), quiet, stays, same, [], [];
     /// `a // b`; exits if b is zero.
-    FloatFloorDiv = "float_floordiv", Some(2);
+    FloatFloorDiv = "float_floordiv" (DOUBLE DOUBLE) -> value none DOUBLE,
+        fails(Domain), quiet, stays, same, [], [];
     /// `a % b`; exits if b is zero.
-    FloatMod = "float_mod", Some(2);
+    FloatMod = "float_mod" (DOUBLE DOUBLE) -> value none DOUBLE,
+        fails(Domain), quiet, stays, same, [], [];
     /// `a ** b`; exits unless a > 0, or a is 0 and b known to be above 0, and the result is finite.
-    FloatPow = "float_pow", Some(2);
-    /// `a ** b`, where a is known to be nan or not below zero; raises what the host's operation does where the result is no finite number.
-    FloatPower = "float_power", Some(2);
+    FloatPow = "float_pow" (DOUBLE DOUBLE) -> value none DOUBLE,
+        fails(Domain), quiet, stays, same, [], [];
+    /// `a ** b`, where a is known to be nan or not below zero. Where the result is not finite, it raises what the host's
+    /// operation raises.
+    FloatPower = "float_power" (DOUBLE DOUBLE) -> value none DOUBLE,
+        never, raises, stays, same, [], [];
     /// `-a`
-    FloatNeg = "float_neg", Some(1);
+    FloatNeg = "float_neg" (DOUBLE) -> value none DOUBLE,
+        never, quiet, goes, same, [], [];
     /// `abs(a)`
-    FloatAbs = "float_abs", Some(1);
+    FloatAbs = "float_abs" (DOUBLE) -> value none DOUBLE,
+        never, quiet, goes, same, [], [];
     /// Square root; exits if a is negative or nan.
-    FloatSqrt = "float_sqrt", Some(1);
-    /// Square root of what is known to be nan or not below zero.
-    FloatRoot = "float_root", Some(1);
+    FloatSqrt = "float_sqrt" (DOUBLE) -> value none DOUBLE,
+        fails(Domain), quiet, stays, same, [], [];
+    /// Square root of a number that is known to be nan or not below zero.
+    FloatRoot = "float_root" (DOUBLE) -> value none DOUBLE,
+        never, quiet, goes, same, [], [];
     /// The integer part; exits unless it fits 63 bits.
-    FloatToInt = "float_to_int", Some(1);
+    FloatToInt = "float_to_int" (DOUBLE) -> value none INT,
+        fails(Domain), quiet, stays, same, [], [];
     /// IEEE comparison.
-    FloatCmp(cmp: Cmp as Comparison) = "float_cmp", Some(2);
+    FloatCmp(cmp: Cmp as Comparison) = "float_cmp" (DOUBLE DOUBLE) -> value none TRUTH,
+        never, quiet, goes, same, [], [];
 
     /// The second operand where the first one, a C truth value, holds; else the third. Both are C integers, or C doubles.
-    Select = "select", Some(3);
+    Select = "select" (TRUTH RAW RAW) -> value none RAW,
+        never, quiet, goes, same, [], [];
     /// `not a`
-    BoolNot = "bool_not", Some(1);
-    /// Whether two objects are one.
-    Is = "is", Some(2);
+    BoolNot = "bool_not" (TRUTH) -> value none TRUTH,
+        never, quiet, goes, same, [], [];
+    /// Whether two objects are the same one.
+    Is = "is" (OPTIONAL OPTIONAL) -> value none TRUTH,
+        never, quiet, goes, same, [], [];
     /// The class of an object, borrowed from it.
-    ClassOf = "class_of", Some(1);
+    ClassOf = "class_of" (OBJECT) -> value borrowed OBJECT,
+        never, quiet, goes, same, [CLASSES], [];
     /// Whether there is no object.
-    IsNull = "is_null", Some(1);
+    IsNull = "is_null" (OPTIONAL) -> value none TRUTH,
+        never, quiet, goes, same, [], [];
     /// Whether the object is the host's None.
-    IsNone = "is_none", Some(1);
+    IsNone = "is_none" (OPTIONAL) -> value none TRUTH,
+        never, quiet, goes, same, [], [];
 
     /// Length of a list.
-    ListLen = "list_len", Some(1);
+    ListLen = "list_len" (LIST) -> value none INT,
+        never, quiet, goes, same, [LENGTHS], [];
     /// Length of a tuple.
-    TupleLen = "tuple_len", Some(1);
-    /// How many characters an exact string has.
-    StrLen = "str_len", Some(1);
+    TupleLen = "tuple_len" (TUPLE) -> value none INT,
+        never, quiet, goes, same, [], [];
+    /// The number of characters of an exact string.
+    StrLen = "str_len" (STRING) -> value none INT,
+        never, quiet, goes, same, [], [];
     /// Whether two exact strings have the same characters.
-    StrEq = "str_eq", Some(2);
-    /// The string of an exact string's character at an offset in range, which is immortal; exits if there is no such for that character.
-    StrAt = "str_at", Some(2);
-    /// A Python index made an offset: operands index and length; exits if out of range.
-    Index = "index", Some(2);
+    StrEq = "str_eq" (STRING STRING) -> value none TRUTH,
+        never, quiet, goes, same, [], [];
+    /// The string of an exact string's character at an offset in range, which is immortal; exits if the host has no
+    /// immortal string of that character.
+    StrAt = "str_at" (STRING INT) -> value borrowed STRING,
+        fails(Domain), quiet, stays, same, [], [];
+    /// A Python index as an offset: operands index and length; exits if out of range.
+    Index = "index" (INT INT) -> value none INT,
+        fails(Bounds), quiet, stays, same, [], [];
     /// Item of a list at an offset in range, borrowed.
-    ListGet = "list_get", Some(2);
-    /// Replace an item (list, offset, object): takes over the object, gives the old item, owned.
-    ListSet = "list_set", Some(3);
-    /// Where the items of a list lie, until it is changed in length: an address, as a C integer.
-    ListItems = "list_items", Some(1);
+    ListGet = "list_get" (LIST INT) -> value borrowed OBJECT,
+        never, quiet, goes, same, [ITEMS], [];
+    /// Replaces an item (list, offset, object): takes over the object, returns the old item, owned.
+    ListSet = "list_set" (LIST INT TAKEN) -> value owned OBJECT,
+        never, quiet, stays, anew, [ITEMS], [ITEMS];
+    /// The address of a list's items, as a C integer. It changes with the list's length.
+    ListItems = "list_items" (LIST) -> value none INT,
+        never, quiet, goes, same, [LENGTHS], [];
     /// Item at an offset in range from such an address, borrowed from the list.
-    ItemGet = "item_get", Some(2);
-    /// Replace an item (address, offset, object): takes over the object, gives the old item, owned.
-    ItemSet = "item_set", Some(3);
-    /// The items of a list from an offset to another, as indices of a slice with this step say that: a new list, owned. Exits where
+    ItemGet = "item_get" (INT INT) -> value borrowed OBJECT,
+        never, quiet, goes, same, [ITEMS], [];
+    /// Replaces an item (address, offset, object): takes over the object, returns the old item, owned.
+    ItemSet = "item_set" (INT INT TAKEN) -> value owned OBJECT,
+        never, quiet, stays, anew, [ITEMS], [ITEMS];
+    /// A new list of a list's items between two offsets, which are indices of a slice with this step; owned. Exits where
     /// there is no memory.
-    ListSlice(step: i64 as Integer) = "list_slice", Some(3);
-    /// Put items of a list in place of a list's: the list, the indices of the slice of it that is replaced, the other list, which may be
-    /// the same, and the indices of the slice of that, which has this step. Exits, and nothing has happened, where there is no
-    /// memory, and where what is replaced ends in a way that the program may notice.
-    ListCopySlice(step: i64 as Integer) = "list_copy_slice", Some(6);
-    /// How many raw items an object has ([`RawItems`](crate::facts::RawItems)).
-    RawLen(call: IntrinsicCall as Intrinsic) = "raw_len", Some(1);
+    ListSlice(step: i64 as Integer) = "list_slice" (LIST INT INT) -> value owned LIST,
+        fails(Shape), quiet, stays, anew, [ITEMS LENGTHS], [];
+    /// Replaces a slice of a list by items of a list: the list, the indices of the slice of it that is replaced, the other
+    /// list (which may be the same one), and the indices of the slice of that, which has this step. Exits without effect
+    /// where there is no memory, and where the destructor of a replaced item may run user code.
+    ListCopySlice(step: i64 as Integer) = "list_copy_slice" (LIST INT INT LIST INT INT) -> value none NOTHING,
+        fails(Shape), quiet, stays, anew, [ITEMS LENGTHS], [ITEMS LENGTHS];
+    /// The number of an object's raw items ([`RawItems`](crate::facts::RawItems)).
+    RawLen(call: IntrinsicCall as Intrinsic) = "raw_len" (OBJECT) -> value none INT,
+        never, quiet, goes, same, [LENGTHS], [];
     /// The raw item of an object at an offset in range.
-    RawGet(call: IntrinsicCall as Intrinsic) = "raw_get", Some(2);
-    /// Replace a raw item (object, offset in range, raw value); exits if the value does not fit.
-    RawSet(call: IntrinsicCall as Intrinsic) = "raw_set", Some(3);
-    /// Let a number that one place holds, and nobody else, have another, raw value: says whether it has. Nothing may name the object after.
-    Reuse = "reuse", Some(2);
+    RawGet(call: IntrinsicCall as Intrinsic) = "raw_get" (OBJECT INT) -> value none RAW,
+        never, quiet, goes, same, [RAW_ITEMS], [];
+    /// Replaces a raw item (object, offset in range, raw value); exits if the value does not fit.
+    RawSet(call: IntrinsicCall as Intrinsic) = "raw_set" (OBJECT INT RAW) -> value none NOTHING,
+        fails(Domain), quiet, stays, anew, [RAW_ITEMS], [RAW_ITEMS];
+    /// Overwrites the value of a number object that has one owner; returns whether it did. No instruction that follows
+    /// names the object.
+    Reuse = "reuse" (OBJECT RAW) -> value none TRUTH,
+        never, quiet, stays, anew, [COUNTS], [COUNTS ITEMS ATTRIBUTES];
     /// Item of a tuple at an offset in range, borrowed.
-    TupleGet = "tuple_get", Some(2);
-    /// Append to a list (list, object): takes over the object.
-    ListAppend = "list_append", Some(2);
-    /// A new cell for the local of this slot, owned, with the operand in it, which it takes over, or null; exits where there is no memory.
-    NewCell(slot: u32 as Number) = "new_cell", Some(1);
-    /// A function, or a method of a class of the host's, bound to the second operand, which is taken over: a new object, owned; exits
-    /// where there is no memory.
-    BindMethod = "bind_method", Some(2);
-    /// What a cell holds, borrowed, or null.
-    CellGet = "cell_get", Some(1);
-    /// Replace what a cell holds: takes over the object, gives the old content, owned, or null.
-    CellSet = "cell_set", Some(2);
-    /// The start (0), the end (1) or the step (2) of a range, if it is an integer that [`UnboxInt`](Op::UnboxInt) takes.
-    RangeField(field: i64 as Integer) = "range_field", Some(1);
-    /// Whether a range iterator had a next value; the value is output 0, a C integer.
-    RangeNext = "range_next", Some(1);
-    /// The value with which a range iterator goes on, if it has one left.
-    RangeStart = "range_start", Some(1);
-    /// By how much the values of a range iterator differ.
-    RangeStep = "range_step", Some(1);
-    /// How many values a range iterator has left.
-    RangeLeft = "range_left", Some(1);
-    /// The range iterator (the first operand), where loop work keeps its state in registers: it goes on with the second operand,
-    /// and has so many values left as the third one says, or, if it counts by ones (`to_end`), all below that. It gives the
-    /// iterator, which an exit makes true; nothing else may look at it.
-    RangeAt(to_end: bool as Truth) = "range_at", Some(3);
+    TupleGet = "tuple_get" (TUPLE INT) -> value borrowed OBJECT,
+        never, quiet, goes, same, [], [];
+    /// Appends to a list (list, object): takes over the object; exits where there is no memory.
+    ListAppend = "list_append" (LIST TAKEN) -> value none NOTHING,
+        fails(Shape), quiet, stays, anew, [ITEMS LENGTHS], [ITEMS LENGTHS];
+    /// A new cell for the local of this slot, owned. Its content is the operand, which it takes over, or null. Exits where there
+    /// is no memory.
+    NewCell(slot: u32 as Number) = "new_cell" (OPTIONAL_TAKEN) -> value owned OBJECT,
+        fails(Shape), quiet, stays, anew, [], [];
+    /// A function, or a method of a class of the host's, bound to the second operand, which it takes over: a new object, owned.
+    /// Exits where there is no memory.
+    BindMethod = "bind_method" (OBJECT TAKEN) -> value owned OBJECT,
+        fails(Shape), quiet, stays, anew, [], [];
+    /// The content of a cell, borrowed, or null.
+    CellGet = "cell_get" (OBJECT) -> value borrowed OPTIONAL,
+        never, quiet, goes, same, [CELLS], [];
+    /// Replaces the content of a cell: takes over the object, returns the old content, owned, or null.
+    CellSet = "cell_set" (OBJECT OPTIONAL_TAKEN) -> value owned OPTIONAL,
+        never, quiet, stays, anew, [CELLS], [CELLS];
+    /// The start (0), the end (1) or the step (2) of a range; exits if it is no integer that [`UnboxInt`](Op::UnboxInt) takes.
+    RangeField(field: i64 as Integer) = "range_field" (RANGE) -> value none INT,
+        exits(IntTooLarge), quiet, goes, same, [], [];
+    /// Advances a range iterator and returns whether it had a next value, which is output 0, a C integer.
+    RangeNext = "range_next" (OBJECT) -> value none TRUTH,
+        never, quiet, stays, anew, [ITERATORS], [ITERATORS];
+    /// The next value of a range iterator, if it has one left.
+    RangeStart = "range_start" (OBJECT) -> value none INT,
+        never, quiet, goes, same, [ITERATORS], [];
+    /// The difference of a range iterator's values.
+    RangeStep = "range_step" (OBJECT) -> value none INT,
+        never, quiet, goes, same, [ITERATORS], [];
+    /// The number of values that a range iterator has left.
+    RangeLeft = "range_left" (OBJECT) -> value none INT,
+        never, quiet, goes, same, [ITERATORS], [];
+    /// The range iterator (the first operand), where a loop keeps its state in registers: the second operand is the next
+    /// value, the third the number of values left, or, if the step is one (`to_end`), the end. An exit writes the state back
+    /// to the iterator; no other instruction may read it.
+    RangeAt(to_end: bool as Truth) = "range_at" (OBJECT INT INT) -> same borrowed OBJECT,
+        never, quiet, goes, anew, [], [];
     /// Whether a list's or tuple's iterator has another item.
-    IterMore = "iter_more", Some(1);
-    /// Next item of a list iterator that has one, borrowed.
-    ListIterNext = "list_iter_next", Some(1);
-    /// Next item of a tuple iterator that has one, borrowed.
-    TupleIterNext = "tuple_iter_next", Some(1);
-    /// Output of the operand's operation.
-    Output(index: u32 as Number) = "output", Some(1);
-    /// A check of the host's on an object; exits with `Reason::Shape`.
-    Check(call: IntrinsicCall as Intrinsic) = "check", Some(1);
-    /// A load of the host's from an object, borrowed; exits with `Reason::Shape`.
-    Load(call: IntrinsicCall as Intrinsic) = "load", Some(1);
-    /// What a namespace of the program has under a name, borrowed; exits with `Reason::Name` if that is nothing.
-    GlobalGet(call: IntrinsicCall as Intrinsic) = "global_get", Some(0);
-    /// A new instance of a class of the program, by the type of what is exactly of that class, owned; exits where there is no memory. The
-    /// result's own type does not say which class: that may be assigned once somebody else has the instance.
-    New(ty: Type as Single, call: IntrinsicCall as Intrinsic) = "new", Some(0);
-    /// A store of the host's into an object (object, value): takes over the value, gives the old one or null.
-    Store(call: IntrinsicCall as Intrinsic) = "store", Some(2);
-    /// The same where a check stands before it, so that nobody notices when the old value is dropped.
-    StoreQuiet(call: IntrinsicCall as Intrinsic) = "store_quiet", Some(2);
+    IterMore = "iter_more" (OBJECT) -> value none TRUTH,
+        never, quiet, goes, same, [ITERATORS LENGTHS], [];
+    /// Advances a list iterator that has a next item, which it returns, borrowed.
+    ListIterNext = "list_iter_next" (OBJECT) -> value borrowed OBJECT,
+        never, quiet, stays, anew, [ITERATORS ITEMS], [ITERATORS];
+    /// Advances a tuple iterator that has a next item, which it returns, borrowed.
+    TupleIterNext = "tuple_iter_next" (OBJECT) -> value borrowed OBJECT,
+        never, quiet, stays, anew, [ITERATORS], [ITERATORS];
+    /// Output of the operand's operation. An object is owned: the operation has left a reference for it.
+    Output(index: u32 as Number) = "output" (ANY) -> value borrowed ANY,
+        never, quiet, goes, anew, [], [];
+    /// The host's check of an object; exits where it fails.
+    Check(call: IntrinsicCall as Intrinsic) = "check" (OBJECT) -> value none NOTHING,
+        fails(Shape), quiet, stays, same, [ATTRIBUTES], [];
+    /// The host's load from an object, borrowed; exits where there is nothing to load.
+    Load(call: IntrinsicCall as Intrinsic) = "load" (OBJECT) -> value borrowed OBJECT,
+        fails(Shape), quiet, stays, same, [ATTRIBUTES], [];
+    /// The value of a name in a namespace of the program, borrowed; exits if there is none.
+    GlobalGet(call: IntrinsicCall as Intrinsic) = "global_get" () -> value borrowed OBJECT,
+        exits(Name), quiet, stays, same, [NAMES], [];
+    /// A new instance of a class of the program, by the type of the objects that are exactly of that class; owned. Exits where
+    /// there is no memory. The result's own type does not contain the class, which code that gets hold of the instance may
+    /// assign.
+    New(ty: Type as Single, call: IntrinsicCall as Intrinsic) = "new" () -> value owned OBJECT,
+        fails(Shape), quiet, stays, anew, [], [];
+    /// The host's store into an object (object, value): takes over the value, returns the old one, owned, or null. Which place it
+    /// writes [`World::field_access`](crate::host::World::field_access) knows; one that it does not know may be a
+    /// namespace's.
+    Store(call: IntrinsicCall as Intrinsic) = "store" (OBJECT TAKEN) -> value owned OPTIONAL,
+        fails(Shape), quiet, stays, anew, [ATTRIBUTES], [ATTRIBUTES NAMES];
+    /// The same behind a check that the drop of the old value runs no user code.
+    StoreQuiet(call: IntrinsicCall as Intrinsic) = "store_quiet" (OBJECT TAKEN) -> value owned OPTIONAL,
+        fails(Shape), quiet, stays, anew, [ATTRIBUTES], [ATTRIBUTES NAMES];
 
-    /// A number that the host finds of an object without running any code of the program.
-    NumberOf(call: IntrinsicCall as Intrinsic) = "number_of", Some(1);
-    /// Call of a known function of the host's: takes over the operands, which are dropped, the first one first, when it is over,
-    /// also if it raised.
-    CallNative(call: IntrinsicCall as Intrinsic) = "call_native", None;
-    /// Call of a known function through the cell with its entry: operands are the function and the arguments, whose
-    /// references are taken over.
-    CallDirect(cell: u64 as Address) = "call_direct", None;
+    /// A number that the host computes from an object without user code.
+    NumberOf(call: IntrinsicCall as Intrinsic) = "number_of" (OBJECT) -> value none RAW,
+        never, quiet, goes, same, [ATTRIBUTES], [];
+    /// Call of a known function of the host's: takes over the operands, which it drops, the first one first, when it is done,
+    /// also if it raises.
+    CallNative(call: IntrinsicCall as Intrinsic) = "call_native" (; .. OPTIONAL_TAKEN) -> value owned OBJECT,
+        never, runs_and_raises, stays, anew, [ALL], [ALL];
+    /// Call of a known function through the cell that has its entry: operands are the function and the arguments, whose
+    /// references the call takes over.
+    CallDirect(cell: u64 as Address) = "call_direct" (OBJECT; .. OPTIONAL_TAKEN) -> value owned OBJECT,
+        never, runs_and_raises, stays, anew, [ALL], [ALL];
     /// Call of a known function through its raw entry: operands are the function and the raw arguments. The number is
-    /// that of the stack entries that the call consumes in the interpreter, which the frame state still has. It looks
-    /// itself whether the unit is still valid if it had to run host code, and exits after the call if not.
-    CallRaw(entry: RawEntry as Raw, consumed: u32 as Number) = "call_raw", None;
+    /// that of the stack entries that the call consumes in the interpreter, which the frame state still has. The call
+    /// checks whether the unit is still valid if it had to run host code, and exits if not.
+    CallRaw(entry: RawEntry as Raw, consumed: u32 as Number) = "call_raw" (OBJECT; .. RAW) -> value none RAW,
+        never, runs_and_raises, stays, anew, [ALL], [ALL];
 }
 
-/// What `decref`ing or computing may do, and how an op leaves.
+/// What follows from an op's row and its immediates.
 impl Op {
-    /// Whether the op says of its operand what a check, its own or another, has found out.
+    /// The name in the text form.
+    pub fn name(&self) -> &'static str {
+        self.row().name
+    }
+
+    /// Whether the op can have so many operands.
+    pub fn takes(&self, count: usize) -> bool {
+        self.row().takes(count)
+    }
+
+    /// Whether the op returns its operand, of which a check has found out more.
     pub fn says_what_is_checked(&self) -> bool {
-        matches!(
-            self,
-            Op::GuardType(_) | Op::GuardIs(_) | Op::GuardBound | Op::Refine(_)
-        )
+        self.row().form == Form::Checked
     }
 
-    /// Whether the op gives its first operand itself, of which more is known afterwards.
+    /// Whether the op returns its first operand, of which more is known from there.
     pub fn gives_operand(&self) -> bool {
-        self.says_what_is_checked()
-            || matches!(self, Op::RangeAt(_) | Op::Borrowed | Op::Held | Op::Kin(_))
+        matches!(self.row().form, Form::Checked | Form::Same)
     }
 
-    /// Whether the op gives the object of a raw value, which is made only where something needs it.
+    /// Whether the op returns the object of a raw value, which lowering allocates only where something needs it.
     pub fn is_box(&self) -> bool {
-        matches!(
-            self,
-            Op::BoxInt | Op::BoxFloat | Op::BoxBool | Op::BoxIntIf | Op::BoxFloatIf
-        )
+        self.row().form == Form::Box
     }
 
-    /// Whether the op gives an object that only an exit makes.
+    /// Whether the op returns an object that only an exit materialises.
     pub fn is_virtual(&self) -> bool {
         matches!(
-            self,
-            Op::VirtualTuple
-                | Op::VirtualInstance(..)
-                | Op::VirtualCell
-                | Op::VirtualMethod(_)
-                | Op::VirtualIf
-                | Op::VirtualRangeIter
-                | Op::VirtualSeqIter
+            self.row().form,
+            Form::VirtualObject | Form::VirtualEither | Form::VirtualIterator
         )
     }
 
-    /// Whether the op gives an object that only an exit makes, and that slots of locals and other such objects may name.
+    /// Whether the op returns an object that only an exit materialises, and that slots of locals and other such objects may
+    /// name.
     pub fn is_virtual_aggregate(&self) -> bool {
-        self.is_made_by_exits() || matches!(self, Op::VirtualIf)
+        matches!(self.row().form, Form::VirtualObject | Form::VirtualEither)
     }
 
     /// The same where it is certain which object that is.
     pub fn is_made_by_exits(&self) -> bool {
-        matches!(
-            self,
-            Op::VirtualTuple | Op::VirtualInstance(..) | Op::VirtualCell | Op::VirtualMethod(_)
-        )
+        self.row().form == Form::VirtualObject
     }
 
-    /// The op that makes an object of a raw value.
+    /// The op that boxes a raw value.
     pub fn boxing(kind: RawKind) -> Op {
         match kind {
             RawKind::Int => Op::BoxInt,
@@ -494,50 +692,22 @@ impl Op {
 
     /// Why the op may exit, if it may (a guard that resumes at its instruction).
     pub fn exit_reason(&self) -> Option<Reason> {
-        Some(match self {
-            Op::GuardType(_) => Reason::Type,
-            Op::CheckClasses(_) => Reason::Type,
-            Op::GuardIs(_) => Reason::Identity,
-            Op::GuardBound => Reason::Unbound,
-            Op::GuardTrue(reason) => *reason,
-            Op::CheckValid => Reason::Invalidated,
-            Op::CheckUnseen => Reason::Ended,
-            Op::CheckPending | Op::DoPending | Op::CheckQuiet => Reason::Observed,
-            Op::NameGet(_) | Op::NameGetRaw(..) | Op::GlobalGet(_) => Reason::Name,
-            Op::UnboxInt | Op::RangeField(_) => Reason::IntTooLarge,
-            Op::IntAdd | Op::IntSub | Op::IntMul | Op::IntNeg => Reason::Overflow,
-            Op::IntFloorDiv | Op::IntMod | Op::IntTrueDiv | Op::IntShr | Op::IntToDoubleExact => {
-                Reason::Domain
-            }
-            Op::IntShl => Reason::Overflow,
-            Op::FloatDiv | Op::FloatFloorDiv | Op::FloatMod | Op::FloatPow => Reason::Domain,
-            Op::FloatSqrt | Op::FloatToInt | Op::UnboxNumber | Op::RawSet(_) => Reason::Domain,
-            Op::Index => Reason::Bounds,
-            Op::StrAt => Reason::Domain,
-            Op::Check(_)
-            | Op::CheckThread(_)
-            | Op::New(..)
-            | Op::NewCell(_)
-            | Op::BindMethod
-            | Op::Load(_)
-            | Op::Store(_)
-            | Op::StoreQuiet(_)
-            | Op::ListAppend
-            | Op::ListSlice(_)
-            | Op::ListCopySlice(_)
-            | Op::DropShared => Reason::Shape,
-            _ => return None,
-        })
+        match (self.row().exit, self) {
+            (Exit::Never, _) => None,
+            (Exit::On(reason) | Exit::Failing(reason), _) => Some(reason),
+            (Exit::Given, Op::GuardTrue(reason)) => Some(*reason),
+            (Exit::Given, _) => unreachable!("`{}` has no reason", self.name()),
+        }
     }
 
-    /// Whether the interpreter may raise where the op exits: then the op must stay even if nobody uses its result.
-    /// (An overflow, or an int with many digits, is only more than the op can do.)
+    /// Whether the interpreter may raise where the op exits. (An overflow, or an int with many digits, is only more than the
+    /// op can do.)
     pub fn exit_may_raise(&self) -> bool {
-        match self {
-            Op::IntToDoubleExact => false,
-            Op::IntShl => true,
-            op => matches!(
-                op.exit_reason(),
+        match self.row().exit {
+            Exit::Never | Exit::On(_) => false,
+            Exit::Failing(_) => true,
+            Exit::Given => matches!(
+                self.exit_reason(),
                 Some(Reason::Bounds | Reason::Domain | Reason::Shape | Reason::Unbound)
             ),
         }
@@ -545,177 +715,50 @@ impl Op {
 
     /// Whether the op calls helpers that may raise (an exit of the raising kind).
     pub fn raises(&self) -> bool {
-        match self {
-            Op::General(op, _) => op.info().raises,
-            Op::CallDirect(_)
-            | Op::CallNative(_)
-            | Op::CallRaw(..)
-            | Op::CheckPending
-            | Op::DoPending
-            | Op::FloatPower
-            | Op::NameSet(_) => true,
-            _ => false,
-        }
+        self.row().raises()
     }
 
     /// Effects on memory; a `Decref`'s depend on its operand's type (see [`super::Function::may_run_host_code`]).
-    #[inline] // Most who ask want one of them: a look at a bit set.
     pub fn effects(&self) -> Effects {
+        let row = self.row();
+        Effects {
+            reads: !self.reads().is_nothing(),
+            writes: !row.writes.is_nothing(),
+            runs_host_code: row.runs_host_code(),
+            raises: row.raises(),
+            releases: row.runs_host_code(),
+        }
+    }
+
+    /// The memory that the result, or the exit, depends on. Of an object of a builtin class that is not the class: user code cannot
+    /// assign it.
+    pub fn reads(&self) -> Memory {
+        let reads = self.row().reads;
         match self {
-            Op::General(op, _) => Effects {
-                raises: op.info().raises,
-                runs_host_code: !op.info().quiet,
-                ..Effects::ANY
-            },
-            Op::CallDirect(_)
-            | Op::CallNative(_)
-            | Op::CallRaw(..)
-            | Op::CheckPending
-            | Op::DoPending
-            | Op::CheckValid
-            | Op::Yield(_)
-            | Op::Decref => Effects::ANY,
-            Op::FloatPower => Effects {
-                raises: true,
-                ..Effects::NONE
-            },
-            Op::StoreSlot(_) | Op::Incref | Op::DropShared => Effects {
-                writes: true,
-                ..Effects::NONE
-            },
-            Op::ListSet
-            | Op::ItemSet
-            | Op::Reuse
-            | Op::ListAppend
-            | Op::ListCopySlice(_)
-            | Op::CellSet
-            | Op::RangeNext
-            | Op::ListIterNext
-            | Op::TupleIterNext => Effects::WRITES,
-            Op::Store(_) | Op::StoreQuiet(_) | Op::RawSet(_) | Op::NameSet(_) => Effects::WRITES,
-            Op::LoadSlot(_)
-            | Op::CheckUnseen
-            | Op::CheckQuiet
-            | Op::Quiet
-            | Op::IterMore
-            | Op::RangeStart
-            | Op::RangeStep
-            | Op::RangeLeft
-            | Op::NameGet(_)
-            | Op::NameGetRaw(..)
-            | Op::ListLen
-            | Op::ListGet
-            | Op::ListItems
-            | Op::ItemGet
-            | Op::ListSlice(_)
-            | Op::RawLen(_)
-            | Op::RawGet(_)
-            | Op::CellGet
-            | Op::Check(_)
-            | Op::CheckThread(_)
-            | Op::CheckClasses(_)
-            | Op::IsClass(_)
-            | Op::ClassOf
-            | Op::NumberOf(_)
-            | Op::GlobalGet(_)
-            | Op::Load(_) => Effects::READS,
-            _ => Effects::NONE,
+            Op::GuardType(ty) if is_builtin_exact(*ty) => reads.without(Memory::CLASSES),
+            _ => reads,
         }
     }
 
     /// Whether equal operands give an equal result wherever it is computed: such ops may be numbered and hoisted.
     pub fn is_pure(&self) -> bool {
-        let e = self.effects();
-        !e.reads
-            && !e.writes
-            && !e.runs_host_code
-            && !e.raises
-            && !self.is_box()
-            && !self.is_virtual()
-            && !matches!(
-                self,
-                Op::Param
-                    | Op::Arg(_)
-                    | Op::ResumePoint
-                    | Op::Sent
-                    | Op::Output(_)
-                    | Op::Borrowed
-                    | Op::Held
-                    | Op::Kin(_)
-                    | Op::RangeAt(_)
-                    | Op::New(..)
-                    | Op::NewCell(_)
-                    | Op::BindMethod
-                    | Op::CheckValid
-                    | Op::Count(_)
-            )
+        let row = self.row();
+        row.again == Again::Same && !row.raises() && self.reads().is_nothing()
     }
 
-    /// Whether the op is there for its exit, or for what no other op sees.
-    fn must_stay(&self) -> bool {
-        matches!(
-            self,
-            Op::Count(_)
-                | Op::Check(_)
-                | Op::CheckThread(_)
-                | Op::New(..)
-                | Op::NewCell(_)
-                | Op::BindMethod
-                | Op::CheckClasses(_)
-                | Op::CheckValid
-                | Op::CheckUnseen
-                | Op::CheckQuiet
-                | Op::FloatPower
-                | Op::NameGet(_)
-                | Op::NameGetRaw(..)
-                | Op::GlobalGet(_)
-        )
+    /// Whether the op must stay even if its result is not used.
+    pub fn must_stay(&self) -> bool {
+        self.row().unused == Unused::Stays
     }
 
-    /// Whether the op must stay even if nobody uses its result (and it cannot exit).
-    pub fn has_side_effect(&self) -> bool {
-        let e = self.effects();
-        e.writes || e.runs_host_code || self.must_stay()
-    }
-
-    /// Whether the result is a reference that somebody must drop or take over.
+    /// Whether the result is a reference that must be dropped or taken over.
     pub fn gives_owned(&self) -> bool {
-        match self {
-            Op::General(op, _) => op.info().gives == Gives::Object,
-            Op::CallDirect(_)
-            | Op::CallNative(_)
-            | Op::New(..)
-            | Op::NewCell(_)
-            | Op::BindMethod
-            | Op::ListSlice(_)
-            | Op::Sent
-            | Op::BoxInt
-            | Op::BoxFloat
-            | Op::BoxBool
-            | Op::BoxIntIf
-            | Op::BoxFloatIf => true,
-            Op::ListSet
-            | Op::ItemSet
-            | Op::CellSet
-            | Op::Store(_)
-            | Op::StoreQuiet(_)
-            | Op::NameSet(_) => true,
-            _ => false,
-        }
+        self.row().reference == Reference::Owned
     }
 
-    /// The operands, of `count`, whose references the op takes over; those of the others stay with who has them.
-    pub fn takes_over(&self, count: usize) -> std::ops::Range<usize> {
-        match self {
-            Op::Decref | Op::DropShared | Op::NameSet(_) | Op::Yield(_) | Op::NewCell(_) => 0..1,
-            Op::BindMethod | Op::CellSet | Op::ListAppend | Op::Store(_) | Op::StoreQuiet(_) => {
-                1..2
-            }
-            Op::ListSet | Op::ItemSet => 2..3,
-            Op::CallDirect(_) => 1..count,
-            Op::CallNative(_) => 0..count,
-            Op::General(op, _) if op.info().variadic => op.info().operands as usize..count,
-            _ => 0..0,
-        }
+    /// The operands, of `count`, whose references the op takes over; the others keep their owners.
+    pub fn takes_over(&self, count: usize) -> impl Iterator<Item = usize> + use<> {
+        let row = self.row();
+        (0..count).filter(|index| row.operand(*index).is_taken)
     }
 }

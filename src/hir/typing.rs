@@ -1,9 +1,60 @@
-//! Result types of general operations, from the types of their operands. What stands here is proved by the language's
-//! rules, not bet on.
+//! The types of results, from the types of operands. They are proved by the language's rules, without speculation.
 
+use super::function::{Function, Value};
+use super::ops::Op;
+use super::rows::Rule;
 use crate::bytecode::{BinaryOp, GeneralOp as G, Gives, INPLACE};
 use crate::facts::Builtin;
 use crate::types::Type;
+
+/// The type of a value by the rule of its op, as the types of its operands are now. `declared` is the type that the
+/// instruction was made with, which holds whatever the operands are. (A type that the instruction got meanwhile followed
+/// from operands that may have become wider.)
+pub fn result(f: &Function, v: Value, declared: Type) -> Type {
+    let inst = &f.insts[v];
+    let operand = || f.ty(inst.args[0]);
+    match inst.op.row().rule {
+        Rule::Nothing | Rule::Is(_) | Rule::Within(_) => inst.ty,
+        Rule::Operand => operand(),
+        Rule::Narrowed => {
+            let (Op::GuardType(ty) | Op::Refine(ty)) = inst.op else {
+                unreachable!("`{}` narrows to nothing", inst.op.name());
+            };
+            let a = operand();
+            if a.is_bottom() || a <= ty {
+                return a;
+            }
+            let both = a & ty;
+            if !both.is_bottom() {
+                return both;
+            }
+            // The check fails on every path. The instructions behind it were typed by the declared type.
+            if declared.is_bottom() || !(declared <= ty) {
+                ty
+            } else {
+                declared
+            }
+        }
+        Rule::Bound => {
+            let a = operand();
+            if a.is_bottom() {
+                return a;
+            }
+            let bound = a - Type::NULLPTR;
+            // As above.
+            if bound.is_bottom() { declared } else { bound }
+        }
+        Rule::Language => {
+            let Op::General(op, imms) = inst.op else {
+                unreachable!("`{}` is no general operation", inst.op.name());
+            };
+            let types: Vec<Type> = inst.args.iter().map(|a| f.ty(*a)).collect();
+            let new = general(op, imms, &types);
+            // The builder may know more (a builtin's result).
+            if new == Type::OBJECT { declared } else { new }
+        }
+    }
+}
 
 /// The result type of a general operation.
 pub fn general(op: G, imms: [i64; 2], args: &[Type]) -> Type {

@@ -2,6 +2,7 @@
 
 use super::function::{Block, FrameState, Function, InlinedState, Term, Value};
 use super::ops::Op;
+use super::rows::{Form, Rule};
 use crate::bytecode;
 use crate::types::Type;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
@@ -160,18 +161,12 @@ impl Checker<'_> {
         if !may_name_virtual {
             inst.args.iter().for_each(|a| self.made(b, name, *a));
         }
-        if inst.op.is_virtual() {
-            let holds = match inst.op {
-                Op::VirtualRangeIter => Type::CINT64,
-                _ if self.maybe.contains(v) => Type::OBJECT.opt(),
-                _ => Type::OBJECT,
+        if !self.maybe.contains(v) {
+            let fields = match inst.op.row().form {
+                Form::VirtualObject | Form::VirtualIterator => &inst.args[..],
+                Form::Value | Form::Checked | Form::Same | Form::Box | Form::VirtualEither => &[],
             };
-            let fields = match inst.op {
-                Op::VirtualIf => &[],
-                Op::VirtualSeqIter => &inst.args[..1],
-                _ => &inst.args[..],
-            };
-            for &item in fields.iter().filter(|a| !(f.ty(**a) <= holds)) {
+            for &item in fields.iter().filter(|a| f.ty(**a).could_be(Type::NULLPTR)) {
                 let ty = f.ty(item);
                 self.faults
                     .push(format!("{b}: {v} = {name} has {item} in it, a {ty}"));
@@ -227,42 +222,33 @@ impl Checker<'_> {
             let fault = format!("{b}: {v} = guard_type {ty}: a class says nothing of mortality");
             self.faults.push(fault);
         }
-        let want = match &inst.op {
-            Op::UnboxInt => Some(Type::LONG_EXACT),
-            Op::UnboxFloat => Some(Type::FLOAT_EXACT),
-            Op::UnboxBool => Some(Type::BOOL),
-            Op::UnboxNumber => Some(Type::OBJECT),
-            Op::BoxInt | Op::BoxIntIf => Some(Type::CINT64),
-            Op::BoxFloat | Op::BoxFloatIf => Some(Type::CDOUBLE),
-            Op::BoxBool | Op::BoolNot | Op::Select | Op::GuardTrue(_) => Some(Type::CBOOL),
-            Op::ListLen | Op::ListGet | Op::ListSet | Op::ListItems | Op::ListAppend => {
-                Some(Type::LIST_EXACT)
-            }
-            Op::ItemGet | Op::ItemSet => Some(Type::CINT64),
-            Op::ListSlice(_) | Op::ListCopySlice(_) => Some(Type::LIST_EXACT),
-            Op::TupleLen | Op::TupleGet => Some(Type::TUPLE_EXACT),
-            Op::StrLen | Op::StrEq | Op::StrAt => Some(Type::UNICODE_EXACT),
-            Op::RangeField(_) => Some(Type::RANGE),
-            _ => None,
-        };
-        let offset = match inst.op {
-            Op::RawGet(_) | Op::RawSet(_) => Some(inst.args[1]),
-            _ => None,
-        };
-        if let Some(offset) = offset.filter(|offset| !(f.ty(*offset) <= Type::CINT64)) {
-            let (name, ty) = (inst.op.name(), f.ty(offset));
-            let fault = format!("{b}: {v} = {name} at {offset}, a {ty}");
-            self.faults.push(fault);
-        }
-        if let Some(want) = want {
-            let have = f.ty(inst.args[0]);
+        self.types(b, v);
+    }
+
+    /// The types of operands and result lie within those that the table declares.
+    fn types(&mut self, b: Block, v: Value) {
+        let inst = &self.f.insts[v];
+        let row = inst.op.row();
+        for (i, &arg) in inst.args.iter().enumerate() {
+            let (have, want) = (self.f.ty(arg), row.operand(i).ty);
             if !(have <= want) {
-                self.faults.push(format!(
-                    "{b}: {v} = {} of {}, a {have}",
-                    inst.op.name(),
-                    inst.args[0]
-                ));
+                let name = row.name;
+                let fault = match i {
+                    0 => format!("{b}: {v} = {name} of {arg}, a {have}"),
+                    _ => format!("{b}: {v} = {name} with {arg}, a {have}, as operand {i}"),
+                };
+                self.faults.push(fault);
             }
+        }
+        let bound = match row.rule {
+            Rule::Nothing => Type::BOTTOM,
+            Rule::Is(ty) | Rule::Within(ty) => ty,
+            Rule::Operand | Rule::Narrowed | Rule::Bound | Rule::Language => return,
+        };
+        if !(inst.ty <= bound) {
+            let (name, ty) = (row.name, inst.ty);
+            self.faults
+                .push(format!("{b}: {v} = {name} gives {bound}, not {ty}"));
         }
     }
 

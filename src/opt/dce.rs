@@ -17,12 +17,7 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     for &b in &f.order {
         let data = &f.blocks[b];
         for &v in &data.insts {
-            let op = f.op(v);
-            let is_guard = matches!(
-                op,
-                Op::GuardTrue(_) | Op::GuardBound | Op::GuardIs(_) | Op::GuardType(_)
-            );
-            if op.has_side_effect() || op.exit_may_raise() || is_guard && !is_planted(Fault::Dce) {
+            if f.op(v).must_stay() && !is_removed_by_fault(f.op(v)) {
                 live.add(v);
             }
         }
@@ -54,6 +49,13 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         changed |= f.blocks[b].insts.len() != before;
     }
     changed
+}
+
+/// Whether the planted fault removes the op: a guard where the interpreter does not raise.
+fn is_removed_by_fault(op: &Op) -> bool {
+    is_planted(Fault::Dce)
+        && matches!(op, Op::GuardTrue(_) | Op::GuardIs(_) | Op::GuardType(_))
+        && !op.exit_may_raise()
 }
 
 /// What is needed, as far as that is known.

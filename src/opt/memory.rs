@@ -30,7 +30,7 @@ use super::plant::{Fault, is_planted};
 use crate::bytecode::Reason;
 use crate::facts::{Callee, FieldAccess, InstanceAccess, IntrinsicCall, Source, World};
 use crate::hir::{
-    Block, Cmp, Expressions, Function, Inst, Op, Operands, Term, Value, is_builtin_exact,
+    Block, Cmp, Expressions, Function, Inst, Memory, Op, Operands, Term, Value, is_builtin_exact,
 };
 use crate::types::Type;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -343,7 +343,7 @@ impl<'a> Analysis<'a> {
 
     /// `v` has found out a fact. The oldest goes where there are too many that may change.
     fn add(&self, facts: &mut Facts, key: Key, v: Value) {
-        if !is_memory(self.expressions.get(key).0) {
+        if self.expressions.get(key).0.reads().is_nothing() {
             facts.lasting.insert(key, Some(v));
             return;
         }
@@ -408,7 +408,7 @@ impl<'a> Analysis<'a> {
         }
         let now = match changes {
             Changes::Item(list, place) => Some((Op::ListGet, [list, place].into(), f.arg(v, 2))),
-            Changes::Attribute(Some((_, load))) => {
+            Changes::Attribute(_, load) => {
                 let object = f.object_of(f.arg(v, 0));
                 Some((Op::Load(load), Operands::from_slice(&[object]), f.arg(v, 1)))
             }
@@ -708,88 +708,76 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What an instruction changes of what ops [find out of memory](is_memory).
+/// What an instruction changes of the memory that facts are about.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Changes {
-    /// Nothing: counts, slots and iterators are read by none of them.
+    /// Nothing: no fact is about counts, slots and iterators.
     Nothing,
     /// The item of this list at this place.
     Item(Value, Value),
-    /// A raw item at this place of some object: those lie in memory of their own.
+    /// A raw item at this place of some object.
     RawItem(Value),
-    /// What some cell holds.
-    Cell,
-    /// The attribute at a place of some object, which this loads from there, if the host tells them apart; else any, with which others
-    /// may be hidden.
-    Attribute(Option<(u32, IntrinsicCall)>),
-    /// All that can be written, but no class.
-    Written,
-    /// All.
+    /// The attribute at a place of some object, and the load from there.
+    Attribute(u32, IntrinsicCall),
+    /// Any memory of these classes.
+    Memory(Memory),
+    /// All: arbitrary user code may run.
     All,
 }
 
 impl Changes {
-    /// What `v` changes.
+    /// The changes of `v`: those that its row declares, or a single place where the operands say which.
     pub(super) fn of(f: &Function, v: Value, fields: &Fields<'_>) -> Changes {
-        let inst = f.inst(v);
-        match &inst.op {
-            Op::Decref if fields.may_run_host_code(f, v) => Changes::All,
-            Op::Incref
-            | Op::Decref
-            | Op::StoreSlot(_)
-            | Op::RangeNext
-            | Op::ListIterNext
-            | Op::TupleIterNext => Changes::Nothing,
-            Op::ListSet => Changes::Item(f.object_of(inst.args[0]), f.resolve(inst.args[1])),
-            Op::RawSet(_) => Changes::RawItem(f.resolve(inst.args[1])),
-            Op::CellSet => Changes::Cell,
-            Op::Store(store) | Op::StoreQuiet(store) => match fields.access(store) {
-                Some(FieldAccess::Writes { place, load }) => {
-                    Changes::Attribute(Some((place, load)))
+        let inst = &f.inst(v);
+        let op = &inst.op;
+        match op {
+            Op::Decref if fields.may_run_host_code(f, v) => return Changes::All,
+            Op::Decref => return Changes::Nothing,
+            Op::ListSet => {
+                return Changes::Item(f.object_of(inst.args[0]), f.resolve(inst.args[1]));
+            }
+            Op::RawSet(_) => return Changes::RawItem(f.resolve(inst.args[1])),
+            Op::Store(store) | Op::StoreQuiet(store) => {
+                if let Some(FieldAccess::Writes { place, load }) = fields.access(store) {
+                    return Changes::Attribute(place, load);
                 }
-                Some(FieldAccess::Apart | FieldAccess::Reads(_)) | None => Changes::Attribute(None),
-            },
-            op => match op.effects() {
-                effects if effects.runs_host_code => Changes::All,
-                effects if effects.writes => Changes::Written,
-                _ => Changes::Nothing,
-            },
+            }
+            _ => {}
+        }
+        let row = op.row();
+        if row.runs_host_code() {
+            return Changes::All;
+        }
+        let written = row.writes.within(Memory::WRITABLE);
+        if written.is_nothing() {
+            Changes::Nothing
+        } else {
+            Changes::Memory(written)
         }
     }
 
     /// Whether what `op` has found out of `args` still holds.
     pub(super) fn keep(&self, f: &Function, op: &Op, args: &[Value], fields: &Fields<'_>) -> bool {
+        let reads = op.reads();
         match self {
             Changes::Nothing => true,
-            Changes::Item(_, place) => *op != Op::ListGet || are_apart(f, args[1], *place),
+            Changes::Item(_, place) => {
+                !reads.meets(Memory::ITEMS) || *op == Op::ListGet && are_apart(f, args[1], *place)
+            }
             Changes::RawItem(place) => {
-                !matches!(op, Op::RawGet(_)) || are_apart(f, args[1], *place)
+                !reads.meets(Memory::RAW_ITEMS)
+                    || matches!(op, Op::RawGet(_)) && are_apart(f, args[1], *place)
             }
-            Changes::Cell => *op != Op::CellGet,
-            Changes::Attribute(None) => {
-                !matches!(op, Op::Load(_) | Op::Check(_) | Op::GlobalGet(_))
-            }
-            Changes::Attribute(Some((place, _))) => match op {
+            Changes::Attribute(place, _) => match op {
                 Op::Load(call) | Op::Check(call) => match fields.access(call) {
                     Some(FieldAccess::Apart) => true,
                     Some(FieldAccess::Reads(other)) => other != *place,
                     Some(FieldAccess::Writes { .. }) | None => false,
                 },
-                _ => true,
+                _ => !reads.meets(Memory::ATTRIBUTES),
             },
-            Changes::Written => !matches!(
-                op,
-                Op::ListLen
-                    | Op::ListGet
-                    | Op::ListItems
-                    | Op::RawLen(_)
-                    | Op::RawGet(_)
-                    | Op::CellGet
-                    | Op::Load(_)
-                    | Op::Check(_)
-                    | Op::GlobalGet(_)
-            ),
-            Changes::All => !is_memory(op),
+            Changes::Memory(written) => !reads.meets(*written),
+            Changes::All => reads.is_nothing(),
         }
     }
 }
@@ -820,25 +808,6 @@ fn is_only_check(op: &Op) -> bool {
             | Op::CheckClasses(_)
             | Op::GuardTrue(_)
     )
-}
-
-/// Whether code of the program may change what the op finds out.
-pub(super) fn is_memory(op: &Op) -> bool {
-    match op {
-        Op::GuardType(ty) => !is_builtin_exact(*ty),
-        Op::Check(_)
-        | Op::CheckThread(_)
-        | Op::CheckClasses(_)
-        | Op::Load(_)
-        | Op::GlobalGet(_)
-        | Op::ListLen
-        | Op::ListGet
-        | Op::ListItems
-        | Op::RawLen(_)
-        | Op::RawGet(_)
-        | Op::CellGet => true,
-        _ => false,
-    }
 }
 
 /// Whether two offsets into lists, both in range, are surely different.

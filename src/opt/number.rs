@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::ranges::Tree;
-use crate::hir::{Block, Expressions, Function, Op, Operands, Value, is_builtin_exact};
+use crate::hir::{Block, Expressions, Function, Op, Operands, Value};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use rustc_hash::FxHashSet;
@@ -13,12 +13,9 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     number(f) | hoisted
 }
 
-/// Whether the op may be numbered across blocks. A guard on a user's class may not: the class may be assigned.
+/// Whether the op may be numbered across blocks.
 fn is_stable(op: &Op) -> bool {
-    match op {
-        Op::GuardType(t) => is_builtin_exact(*t),
-        op => op.is_pure() && !matches!(op, Op::Null | Op::GuardTrue(_)),
-    }
+    op.is_pure() && !matches!(op, Op::Null | Op::GuardTrue(_))
 }
 
 fn number(f: &mut Function) -> bool {

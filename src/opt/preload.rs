@@ -22,7 +22,7 @@
 mod limits;
 
 use super::Context;
-use super::memory::{Changes, Fields, is_memory};
+use super::memory::{Changes, Fields};
 use super::ranges::Tree;
 use crate::bytecode::{Pc, Reason};
 use crate::hir::{
@@ -129,7 +129,7 @@ impl Pending {
         let is_idle = |insts: &[Value]| {
             insts.iter().all(|v| {
                 let op = f.op(*v);
-                !is_memory(op) && !op.has_side_effect() && op.exit_reason().is_none()
+                op.reads().is_nothing() && !op.must_stay() && op.exit_reason().is_none()
             })
         };
         let leads_back =
@@ -298,7 +298,7 @@ impl Plan {
         let accesses = planner.look();
         let needless = planner.limits();
         let mut steps = planner.steps;
-        if !steps.iter().any(|step| is_memory(&step.op)) {
+        if !steps.iter().any(|step| !step.op.reads().is_nothing()) {
             return None;
         }
         let has_pending = !found.pending.is_empty();

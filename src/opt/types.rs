@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::plant::{Fault, is_planted};
-use crate::hir::{Function, Op, Term, Value, general_type, is_of_moment};
+use crate::hir::{Function, Term, is_of_moment, result_type};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
@@ -22,7 +22,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         for b in f.order.clone() {
             let insts = std::mem::take(&mut f.blocks[b].insts);
             for &v in &insts {
-                f.insts[v].ty = transfer(f, v, before[v.index()]);
+                f.insts[v].ty = result_type(f, v, before[v.index()]);
             }
             f.blocks[b].insts = insts;
             let term = std::mem::replace(&mut f.blocks[b].term, Term::Unreachable);
@@ -56,46 +56,5 @@ pub(super) fn widen(ty: Type) -> Type {
     match ty.has_value_spec() && is_number || is_of_moment(ty) {
         true => ty.unspecialized(),
         false => ty,
-    }
-}
-
-/// The type of `v` as its operands' types are now; `declared` is what it had before all this began, and holds whatever
-/// these are. (What it got meanwhile followed from operands that had not yet all they take.)
-fn transfer(f: &Function, v: Value, declared: Type) -> Type {
-    let inst = &f.insts[v];
-    let arg = |i: usize| f.ty(inst.args[i]);
-    match &inst.op {
-        Op::GuardType(t) | Op::Refine(t) => {
-            let a = arg(0);
-            if a.is_bottom() || a <= *t {
-                return a;
-            }
-            let both = a & *t;
-            if !both.is_bottom() {
-                return both;
-            }
-            // As below.
-            match declared.is_bottom() || !(declared <= *t) {
-                true => *t,
-                false => declared,
-            }
-        }
-        Op::Held | Op::Kin(_) => arg(0),
-        Op::GuardBound => {
-            let a = arg(0);
-            if a.is_bottom() {
-                return a;
-            }
-            let bound = a - Type::NULLPTR;
-            // What is never bound ends here; what comes after it was typed by what it was believed to be.
-            if bound.is_bottom() { declared } else { bound }
-        }
-        Op::General(op, imms) => {
-            let types: Vec<Type> = inst.args.iter().map(|a| f.ty(*a)).collect();
-            let new = general_type(*op, *imms, &types);
-            // The builder may know more (a builtin's result).
-            if new == Type::OBJECT { declared } else { new }
-        }
-        _ => inst.ty,
     }
 }

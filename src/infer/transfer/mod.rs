@@ -20,7 +20,7 @@ use super::identity::{Kind, Slot};
 use super::value::{Facts, Sv, ints};
 use crate::bytecode::{GeneralOp as G, Gives};
 use crate::facts::Source;
-use crate::hir::{self, Op, Value};
+use crate::hir::{self, Memory, Op, Reference, Value};
 use crate::types::{ConstValue, ObjectHandle, Predefined, Type};
 use std::sync::Arc;
 
@@ -182,13 +182,7 @@ impl Engine<'_> {
                 self.call(&callee, args)
             }
             Op::General(op, imms) => self.general(v, *op, *imms, args),
-            _ if inst.op.effects().runs_host_code => self.unknown(v, &args),
-            Op::Load(_)
-            | Op::Store(_)
-            | Op::StoreQuiet(_)
-            | Op::GlobalGet(_)
-            | Op::NameGet(_)
-            | Op::NameSet(_) => self.unknown(v, &args),
+            op if touches_objects(op) => self.unknown(v, &args),
             _ if inst.ty.is_bottom() => Outcome::Nothing,
             _ => self.derived(Facts::of_type(inst.ty), &args),
         }
@@ -552,6 +546,15 @@ impl Engine<'_> {
     pub(super) fn typed(&self, op: G, imms: [i64; 2], args: &[Type]) -> Type {
         hir::general_type(op, imms, args)
     }
+}
+
+/// Whether an op that has no rule above reads an object out of memory, or may put one there.
+fn touches_objects(op: &Op) -> bool {
+    const OBJECTS: Memory = Memory::WRITABLE.without(Memory::RAW_ITEMS);
+    let row = op.row();
+    row.runs_host_code()
+        || row.writes.meets(OBJECTS)
+        || row.reads.meets(OBJECTS) && row.reference != Reference::None
 }
 
 fn is_bookkeeping(op: &Op) -> bool {
