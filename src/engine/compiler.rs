@@ -382,7 +382,7 @@ pub(super) struct Options {
     /// True to turn facts about memory into checks.
     pub(super) check_facts: bool,
     /// Passes to leave out.
-    pub(super) without: Vec<&'static str>,
+    pub(super) without: Vec<opt::Pass>,
 }
 
 impl Compiler {

@@ -80,7 +80,7 @@ pub struct Engine {
     /// check fails, the process ends with a message. For tests.
     pub check_facts: bool,
     /// Passes that are left out of compiles from now on: see [`crate::opt::optional`].
-    pub without: Vec<&'static str>,
+    pub without: Vec<crate::opt::Pass>,
     /// The input of each [`Engine::compile`] and [`Engine::build`], also of those that gave no
     /// unit: sections of a document. Not kept if `None`.
     pub replays: Option<Vec<String>>,

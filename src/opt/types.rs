@@ -8,7 +8,7 @@ use cranelift_entity::EntityRef;
 
 /// Recompute all types; where it is to be left out, without what joins tell of objects.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    let joins_are_known = !cx.without.contains(&"types");
+    let joins_are_known = !cx.without.contains(&super::Pass::Types);
     let before: Vec<Type> = f.insts.values().map(|i| i.ty).collect();
     for b in f.order.clone() {
         for (p, _) in f.blocks[b].params.clone() {

@@ -194,12 +194,7 @@ fn check_query(query: &Query) -> Result<(), String> {
         return Ok(());
     };
     let (name, time) = after.split_once('#').unwrap_or((after, "1"));
-    if !opt::names().any(|pass| pass == name) {
-        return Err(format!(
-            "there is no pass `{name}`; there are {}",
-            listed(opt::names())
-        ));
-    }
+    pass_named(name)?;
     match time.parse::<u32>() {
         Ok(1..) => Ok(()),
         _ => Err(format!(
@@ -430,13 +425,7 @@ impl FunctionInHir {
     /// # Errors
     /// If there is no such pass, or the function is not well-formed before or after it.
     pub fn run_pass(&mut self, name: &str) -> Result<bool, String> {
-        let known: Vec<&str> = opt::names().collect();
-        if !known.contains(&name) {
-            return Err(format!(
-                "there is no pass `{name}`; there are {}",
-                known.join(", ")
-            ));
-        }
+        let pass = pass_named(name)?;
         verified(&self.f, "before the passes")?;
         let (world, f) = (&self.world, &mut self.f);
         let avoid = HashSet::new();
@@ -453,9 +442,9 @@ impl FunctionInHir {
             without: &[],
             log: RefCell::default(),
         };
-        let changed = catch(|| opt::run_pass(name, f, &cx))?;
+        let changed = catch(|| opt::run_pass(pass, f, &cx))?;
         verified(&self.f, &format!("after {name}"))?;
-        Ok(changed == Some(true))
+        Ok(changed)
     }
 
     /// Runs all passes; `after` gets the function after each that changed it.
@@ -493,6 +482,13 @@ impl FunctionInHir {
         })?;
         fault
     }
+}
+
+fn pass_named(name: &str) -> Result<opt::Pass, String> {
+    opt::Pass::named(name).ok_or_else(|| {
+        let known = opt::Pass::ALL.iter().map(|pass| pass.name());
+        format!("there is no pass `{name}`; there are {}", listed(known))
+    })
 }
 
 fn verified(f: &hir::Function, when: &str) -> Result<(), String> {

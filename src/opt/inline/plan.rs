@@ -4,7 +4,7 @@ use crate::bytecode::{self, Awaited, Code, GeneralOp, Instr, LocalKind, Operatio
 use crate::facts::{Assumption, Inlinee, MOST_INLINED, Source};
 use crate::hir::{self, Block, Entry, FrameState, Function, Op, Shown, Start, Term, Value};
 use crate::host::code_of;
-use crate::opt::{Context, run_pass};
+use crate::opt::{Context, Pass, run_pass};
 use crate::types::{ObjectHandle, Type};
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use std::cell::RefCell;
@@ -417,23 +417,29 @@ fn optimised(
     };
     for _ in 0..2 {
         for pass in [
-            "lifetimes",
-            "simplify",
-            "types",
-            "specialise",
-            "lifetimes",
-            "simplify",
+            Pass::Lifetimes,
+            Pass::Simplify,
+            Pass::Types,
+            Pass::Specialise,
+            Pass::Lifetimes,
+            Pass::Simplify,
         ] {
             run_pass(pass, &mut body, &inner);
         }
         if super::run_within(&mut body, &inner, within) {
             body.apply_aliases();
         }
-        for pass in ["merge", "refcounts", "checks", "refcounts", "checks"] {
+        for pass in [
+            Pass::Merge,
+            Pass::Refcounts,
+            Pass::Checks,
+            Pass::Refcounts,
+            Pass::Checks,
+        ] {
             run_pass(pass, &mut body, &inner);
         }
     }
-    for pass in ["types", "simplify", "dce"] {
+    for pass in [Pass::Types, Pass::Simplify, Pass::Dce] {
         run_pass(pass, &mut body, &inner);
     }
     Some(body)

@@ -158,7 +158,7 @@ pub struct Runtime {
     /// Options.
     pub options: Cell<Options>,
     /// Passes of the compiler that are left out.
-    pub without: RefCell<Vec<&'static str>>,
+    pub without: RefCell<Vec<cladonia::opt::Pass>>,
     /// What turns the interpreter's things into the compiler's.
     pub front: compiler::Front,
     /// Entries of forgotten code objects, which native code may still refer to.

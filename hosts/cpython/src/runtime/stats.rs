@@ -140,7 +140,7 @@ impl Sums {
             *self.stages.entry(stage).or_default() += took;
         }
         for &(pass, took) in &unit.log.passes {
-            *self.passes.entry(pass).or_default() += took;
+            *self.passes.entry(pass.name()).or_default() += took;
         }
         let paths = &mut self.paths;
         paths.proved += unit.proved as u64;
