@@ -17,7 +17,7 @@ mod c_functions;
 mod cache;
 mod calls;
 mod control;
-mod dictionaries;
+pub(crate) mod dictionaries;
 mod exceptions;
 mod generators;
 mod import;

@@ -29,6 +29,7 @@ use cladonia::lir::{Builder, Func, HelperId, Signature, Value};
 use cladonia::ll::Ty;
 use pyo3_ffi::*;
 use std::cell::UnsafeCell;
+use std::ffi::c_void;
 use std::ptr;
 use std::sync::OnceLock;
 
@@ -61,7 +62,7 @@ impl FreeInts {
     /// Where their number is.
     const COUNT: i32 = std::mem::offset_of!(FreeInts, count) as i32;
     /// How many of each are kept.
-    const MOST: i64 = 100;
+    const MOST: i64 = 500;
 
     fn address() -> u64 {
         &raw const FREE_INTS as u64
@@ -147,6 +148,33 @@ unsafe extern "C" fn free_int(object: Obj) {
     unsafe {
         if !FREE_INTS.keep(object) {
             capi::_Py_Dealloc(object);
+        }
+    }
+}
+
+/// `tp_free` of `int` while the JIT is on: the interpreter's functions deallocate ints of containers and dicts, too.
+unsafe extern "C" fn keep_or_free(object: *mut c_void) {
+    // SAFETY: a slot's promises: the lock is held, and the object has no reference any more. A subclass has a slot of its own.
+    unsafe {
+        let int: Obj = object.cast();
+        if Py_TYPE(int) != &raw mut PyLong_Type || !FREE_INTS.keep(int) {
+            PyObject_Free(object);
+        }
+    }
+}
+
+/// Let compiled code use the memory of ints again that the interpreter's functions have deallocated, or not any more.
+///
+/// # Safety
+/// The lock is held.
+pub unsafe fn keep_deallocated_ints(on: bool) {
+    // SAFETY: a static class; the interpreter frees its instances by this slot only.
+    unsafe {
+        let own: freefunc = if on { keep_or_free } else { PyObject_Free };
+        let other: freefunc = if on { PyObject_Free } else { keep_or_free };
+        let is_other = |free: freefunc| ptr::fn_addr_eq(free, other);
+        if PyLong_Type.tp_free.is_some_and(is_other) {
+            PyLong_Type.tp_free = Some(own);
         }
     }
 }
@@ -270,9 +298,10 @@ fn found() -> &'static Found {
         // SAFETY: the interpreter's lock is held.
         unsafe {
             helpers::find_frame_readers();
+            objects::instances::find();
             Found {
                 characters: characters(),
-                dict_version: abi::dict_versions::find(),
+                dict_version: helpers::dictionaries::versions(),
                 float_freelist: abi::free_floats::find(),
                 small_ints: small_ints(),
             }
@@ -317,7 +346,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     };
     own(FREE_LEAF, helpers::entry!(free_leaf, 1));
     let context = Context {
-        dealloc: own("dealloc", helpers::entry!(capi::_Py_Dealloc, 1)),
+        dealloc: own("dealloc", helpers::entry!(objects::instances::dealloc, 1)),
         free_int: own("free_int", helpers::entry!(free_int, 1)),
         box_float: own("box_float", helpers::entry!(helpers::box_float, 1)),
         box_int: own("box_int", helpers::entry!(box_int, 1)),

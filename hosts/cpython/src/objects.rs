@@ -7,6 +7,7 @@
 //! which is also what makes the one table behind a mutex free of waiting: nothing under the lock runs Python code.
 
 pub mod collector;
+pub mod instances;
 pub mod list_iterators;
 mod release;
 pub mod spares;

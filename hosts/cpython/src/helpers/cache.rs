@@ -7,6 +7,7 @@
 
 use crate::abi;
 use crate::capi::{Obj, field};
+use crate::objects::instances::drop_one;
 use crate::world::classes::{Descriptor, Storage, descriptor, is_versioned, storage};
 use pyo3_ffi::*;
 use std::cell::UnsafeCell;
@@ -184,7 +185,7 @@ pub(super) unsafe fn store(object: Obj, name: Obj, value: Obj) -> bool {
             return false;
         }
         *place = Py_NewRef(value);
-        Py_DECREF(old);
+        drop_one(old);
         true
     }
 }

@@ -8,6 +8,7 @@ use crate::capi::{
     _PyEval_EvalFrameDefault, _PyObject_FunctionStr, Frame, Obj, PyMethod_Type, Thread, VectorCall,
     field,
 };
+use crate::objects::instances;
 use crate::runtime::capi::GENERATORS;
 use crate::runtime::{Gil, entries, frames, generators};
 use pyo3_ffi::*;
@@ -553,6 +554,12 @@ pub unsafe extern "C" fn init_result(result: Obj) -> i64 {
 pub unsafe extern "C" fn new_instance(class: Obj) -> Obj {
     // SAFETY: a live class whose `__new__` is that of `object`.
     unsafe {
+        if let Some(made) = instances::allocate(class.cast()) {
+            if made.is_null() {
+                PyErr_Clear();
+            }
+            return made;
+        }
         let empty = PyTuple_New(0);
         if empty.is_null() {
             PyErr_Clear();

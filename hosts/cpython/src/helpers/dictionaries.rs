@@ -3,27 +3,40 @@
 //! Safety: the contract of [`super`].
 
 use super::numbers::small_int;
-use crate::abi::{dict, dict_keys as keys, unicode};
+use crate::abi::{dict, dict_keys as keys, dict_versions, unicode};
 use crate::capi::{Obj, field};
+use crate::objects::instances::drop_one;
+use crate::objects::tracking::is_tracked;
 use pyo3_ffi::*;
 use std::ptr;
+use std::sync::OnceLock;
 
 /// By how much the interpreter shifts a hash for each further place that it tries (`PERTURB_SHIFT`).
 const SHIFT: u32 = 5;
 
-/// What an exact dict has under a key, borrowed, or null if it has nothing. None if the interpreter is to look: the key is of another
-/// class, or two keys have the same hash and must be compared.
+/// The value of a dict under a key, borrowed, or null if the key is not there. `None` if the interpreter must look: the key is of
+/// another class, or two keys have the same hash and must be compared.
 ///
 /// # Safety
-/// The lock is held; live objects.
+/// The lock is held; a live dict, or an instance of a subclass, and a live key.
 #[inline]
 pub unsafe fn look_up(container: Obj, key: Obj) -> Option<Obj> {
-    // SAFETY: the caller's: an exact dict has a table. A table has `1 << LOG2_SIZE` indices, of as many bytes as their size says, and as many
+    // SAFETY: the caller's; a place that is found has a value, which may have been deleted.
+    unsafe {
+        let place = find(container, key)?;
+        Some(place.map_or(ptr::null_mut(), |place| *place))
+    }
+}
+
+/// The place of the value under a key, `Some(None)` if the key is not there. `None` as of [`look_up`].
+///
+/// # Safety
+/// As of [`look_up`]; the place is valid until the dict changes.
+#[inline]
+unsafe fn find(container: Obj, key: Obj) -> Option<Option<*mut Obj>> {
+    // SAFETY: the caller's: a dict has a table. A table has `1 << LOG2_SIZE` indices, of as many bytes as their size says, and as many
     // entries as the largest index needs; one index at least says that nothing was ever there, so each search ends.
     unsafe {
-        if PyDict_CheckExact(container) == 0 {
-            return None;
-        }
         let hash = hash_of(key)?;
         let table: *const u8 = field(container, dict::KEYS);
         let byte = |offset: i32| *table.offset(offset as isize);
@@ -47,34 +60,28 @@ pub unsafe fn look_up(container: Obj, key: Obj) -> Option<Obj> {
                 _ => *indices.cast::<isize>().add(place),
             };
             if index == -1 {
-                return Some(ptr::null_mut());
+                return Some(None);
             }
             if index >= 0 {
-                let (known, value, same_hash) = match is_general {
-                    true => {
-                        let entry = entries.offset(index * keys::GENERAL_ENTRY_SIZE as isize);
-                        let at = |offset: i32| entry.offset(offset as isize).cast::<Obj>();
-                        let same = *entry.cast::<Py_hash_t>() == hash;
-                        (
-                            *at(keys::GENERAL_ENTRY_KEY),
-                            *at(keys::GENERAL_ENTRY_VALUE),
-                            same,
-                        )
-                    }
-                    false => {
-                        let entry = entries.offset(index * keys::UNICODE_ENTRY_SIZE as isize);
-                        let at = |offset: i32| entry.offset(offset as isize).cast::<Obj>();
-                        let known = *at(0);
-                        let same = field::<Py_hash_t>(known, unicode::HASH) == hash;
-                        (known, *at(keys::UNICODE_ENTRY_VALUE), same)
-                    }
+                let (known, value, same_hash) = if is_general {
+                    let entry = entries.offset(index * keys::GENERAL_ENTRY_SIZE as isize);
+                    let at = |offset: i32| entry.offset(offset as isize).cast::<Obj>();
+                    let same = *entry.cast::<Py_hash_t>() == hash;
+                    let (known, value) = (keys::GENERAL_ENTRY_KEY, keys::GENERAL_ENTRY_VALUE);
+                    (*at(known), at(value).cast_mut(), same)
+                } else {
+                    let entry = entries.offset(index * keys::UNICODE_ENTRY_SIZE as isize);
+                    let at = |offset: i32| entry.offset(offset as isize).cast::<Obj>();
+                    let known = *at(0);
+                    let same = field::<Py_hash_t>(known, unicode::HASH) == hash;
+                    (known, at(keys::UNICODE_ENTRY_VALUE).cast_mut(), same)
                 };
                 if known == key {
-                    return Some(value);
+                    return Some(Some(value));
                 }
                 if same_hash {
                     match (small_int(known), small_int(key)) {
-                        (Some(a), Some(b)) if a == b => return Some(value),
+                        (Some(a), Some(b)) if a == b => return Some(Some(value)),
                         // -1 and -2 have the same hash.
                         (Some(_), Some(_)) => {}
                         _ => return None,
@@ -85,6 +92,72 @@ pub unsafe fn look_up(container: Obj, key: Obj) -> Option<Obj> {
             place = (place * 5 + rest + 1) & mask;
         }
     }
+}
+
+/// Whether an object is a dict, or an instance of a subclass (such as `Counter`) that does not override this method of the mapping
+/// protocol: both classes have the same function in the slot.
+///
+/// # Safety
+/// A live object.
+#[inline]
+pub unsafe fn is_dict_by<F: PartialEq>(object: Obj, slot: impl Fn(&PyMappingMethods) -> F) -> bool {
+    // SAFETY: the caller's; a class with a dict's layout has the table of methods that it has inherited.
+    unsafe {
+        let class = Py_TYPE(object);
+        if class == &raw mut PyDict_Type {
+            return true;
+        }
+        if PyDict_Check(object) == 0 {
+            return false;
+        }
+        let own = (*class).tp_as_mapping.as_ref();
+        let of_dict = (*&raw const PyDict_Type).tp_as_mapping.as_ref();
+        own.zip(of_dict)
+            .is_some_and(|(own, of_dict)| slot(own) == slot(of_dict))
+    }
+}
+
+/// Replace the value under a key that is there; false if nothing was done.
+///
+/// # Safety
+/// The lock is held; live objects. The old value may be deallocated, which runs arbitrary user code.
+pub unsafe fn replace(container: Obj, key: Obj, value: Obj) -> bool {
+    // SAFETY: the caller's. A dict whose values are apart (`ma_values`) has none in its table, and is left to the interpreter; so is one
+    // that is watched, and one that the collector would have to know of from now on.
+    unsafe {
+        let set = |methods: &PyMappingMethods| methods.mp_ass_subscript.map(|set| set as usize);
+        let Some(counter) = versions() else {
+            return false;
+        };
+        if !is_dict_by(container, set)
+            || !field::<Obj>(container, dict::VALUES).is_null()
+            || field::<u64>(container, dict_versions::WATCHERS_AT) & dict_versions::WATCHERS as u64
+                != 0
+            || (!is_tracked(container) && PyType_IS_GC(Py_TYPE(value)) != 0)
+        {
+            return false;
+        }
+        let Some(Some(place)) = find(container, key) else {
+            return false;
+        };
+        let old = *place;
+        if old.is_null() {
+            return false;
+        }
+        if old != value {
+            *place = Py_NewRef(value);
+            dict_versions::note_replaced(container, counter);
+            drop_one(old);
+        }
+        true
+    }
+}
+
+/// Where the interpreter counts the versions of dicts, if that is where the layout says.
+pub fn versions() -> Option<u64> {
+    static VERSIONS: OnceLock<Option<u64>> = OnceLock::new();
+    // SAFETY: the first call is at the start of the runtime, with the interpreter's lock held.
+    *VERSIONS.get_or_init(|| unsafe { dict_versions::find() })
 }
 
 /// The hash of an exact string that has been hashed before, or of a small int.

@@ -2,7 +2,7 @@
 //!
 //! Safety: the contract of [`super`].
 
-use super::dictionaries::look_up;
+use super::dictionaries::{self, is_dict_by, look_up};
 use super::numbers::small_int;
 use super::unpack::items_of;
 use crate::abi::instructions::binary_function;
@@ -47,7 +47,9 @@ pub unsafe extern "C" fn compare_bool(op: i64, a: Obj, b: Obj) -> i64 {
 pub unsafe extern "C" fn contains(item: Obj, container: Obj) -> i64 {
     // SAFETY: live operands.
     unsafe {
-        if let Some(found) = look_up(container, item) {
+        if PyDict_CheckExact(container) != 0
+            && let Some(found) = look_up(container, item)
+        {
             return i64::from(!found.is_null());
         }
         match int_among(item, container) {
@@ -116,7 +118,9 @@ pub unsafe extern "C" fn get_item(a: Obj, key: Obj) -> Obj {
     // SAFETY: live operands; what is exactly a list, a slice or a bytes object has its fields.
     unsafe {
         sampling::count([a, key]);
-        if let Some(found) = look_up(a, key)
+        let get = |methods: &PyMappingMethods| methods.mp_subscript.map(|get| get as usize);
+        if is_dict_by(a, get)
+            && let Some(found) = look_up(a, key)
             && !found.is_null()
         {
             return Py_NewRef(found);
@@ -154,6 +158,9 @@ pub unsafe extern "C" fn set_item(a: Obj, key: Obj, value: Obj) -> i64 {
     // SAFETY: live operands.
     unsafe {
         sampling::count([a, key]);
+        if dictionaries::replace(a, key, value) {
+            return 0;
+        }
         i64::from(PyObject_SetItem(a, key, value))
     }
 }

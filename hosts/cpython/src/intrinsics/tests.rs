@@ -304,7 +304,7 @@ fn dead_ints_are_used_again() {
         }
         shown(first);
         // More than are kept; and ints of two digits and more, and small ones.
-        let many: Vec<u64> = (0..300)
+        let many: Vec<u64> = (0..2 * super::FreeInts::MOST as u64)
             .map(|i| m.one(names::INT_BOX, &[1000 + i]))
             .collect();
         for (i, &boxed) in many.iter().enumerate() {
@@ -349,7 +349,7 @@ fn floats_come_from_the_free_list_and_go_back() {
             assert!(numfree() == before + 1 || before == abi::free_floats::MOST);
         }
         // More than the list holds, in both directions.
-        let many: Vec<u64> = (0..300)
+        let many: Vec<u64> = (0..2 * super::FreeInts::MOST as u64)
             .map(|i| m.one(names::FLOAT_BOX, &[f64::from(i).to_bits()]))
             .collect();
         assert_eq!(numfree(), 0);

@@ -61,6 +61,16 @@ fn header_of(object: Obj) -> Header {
         .cast()
 }
 
+/// Whether the collector knows of an object.
+///
+/// # Safety
+/// The GIL is held; a live object of a class that the collector supports.
+#[inline(always)]
+pub unsafe fn is_tracked(object: Obj) -> bool {
+    // SAFETY: the caller's promise: the object has a header.
+    unsafe { next(header_of(object)).read_unaligned() != 0 }
+}
+
 /// Let the collector know of an object.
 ///
 /// # Safety

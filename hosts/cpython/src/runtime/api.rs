@@ -8,6 +8,7 @@ use super::monitoring::{self, Monitor};
 use super::units;
 use super::workers::Insisting;
 use super::{Gil, Options, ended, generators, listing, locals_proxy, recording, stats, symbols};
+use crate::intrinsics;
 use crate::objects::{self, collector, list_iterators};
 use crate::{accesses, memory};
 use cladonia::engine::Execution;
@@ -468,6 +469,7 @@ fn ready(gil: Gil) -> Result<(), ()> {
         locals_proxy::interpose();
         listing::interpose(gil);
         generators::slots::interpose();
+        intrinsics::keep_deallocated_ints(true);
         collector::interpose();
         list_iterators::interpose();
         static HOOKED: AtomicBool = AtomicBool::new(false);
@@ -583,6 +585,7 @@ fn undo(gil: Gil) {
         locals_proxy::restore(gil);
         listing::restore(gil);
         generators::slots::restore();
+        intrinsics::keep_deallocated_ints(false);
         collector::restore();
         list_iterators::restore();
         units::reclaim(gil);

@@ -1,7 +1,7 @@
 //! What a dict notes when one of its values is replaced: a version, of which each change takes the next, and who watches it.
 
 use super::layouts::{dict, interp, thread};
-use crate::capi::{current_thread, field, set_field};
+use crate::capi::{Obj, current_thread, field, set_field};
 use cladonia::lir::{Builder, Opcode, Value};
 use cladonia::ll::Width;
 use pyo3_ffi::*;
@@ -60,6 +60,22 @@ pub fn bump(b: &mut Builder<'_>, namespace: Value, tag: Value, counter: u64) {
     let own = b.op(Opcode::Iand, &[tag, own]);
     let tag = b.op(Opcode::Ior, &[version, own]);
     b.store(Width::I64, namespace, dict::VERSION_TAG, tag);
+}
+
+/// Notes that a value of a dict was replaced, as [`bump`] does.
+///
+/// # Safety
+/// The interpreter's lock is held; a live dict, and the address that [`find`] has returned.
+pub unsafe fn note_replaced(dict: Obj, counter: u64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let counter = counter as *mut u64;
+        let version = counter.read() + dict::VERSION_STEP as u64;
+        counter.write(version);
+        let own: u64 = field(dict, dict::VERSION_TAG);
+        let own = own & (dict::VERSION_STEP as u64 - 1);
+        set_field::<u64>(dict, dict::VERSION_TAG, version | own);
+    }
 }
 
 /// Whether a dict has changed from when it had the first of two words with watchers to when it had the second.

@@ -1,6 +1,7 @@
 //! What a dict notes when one of its values is replaced: who watches it hears of that, and nothing else.
 
 use super::layouts::dict;
+use crate::capi::Obj;
 use cladonia::lir::{Builder, Value};
 
 /// Where a dict has the bits that say who watches it (i64), and which bits they are.
@@ -18,6 +19,12 @@ pub unsafe fn find() -> Option<u64> {
 
 /// LIR that notes that a value was replaced: dicts have no versions.
 pub fn bump(_b: &mut Builder<'_>, _namespace: Value, _tag: Value, _counter: u64) {}
+
+/// Notes that a value of a dict was replaced: dicts have no versions.
+///
+/// # Safety
+/// None here; in other versions the interpreter's lock is held.
+pub unsafe fn note_replaced(_dict: Obj, _counter: u64) {}
 
 /// Whether a dict may have changed from when it had the first of two words with watchers to when it had the second.
 pub fn is_later(before: u64, after: u64) -> bool {

@@ -1,0 +1,324 @@
+//! Instances of the program's own classes, allocated and deallocated without the interpreter's general functions.
+//!
+//! `PyType_GenericAlloc` and `subtype_dealloc` work for every class: they look for slots, finalisers, weak references and bases
+//! written in C each time, and allocate and free memory. For a class whose instances have nothing of all that (a [`Plan`]) it is known
+//! what is to be done. For example, of
+//!
+//! ```python
+//! class Point:
+//!     def __init__(self, x, y): self.x, self.y = x, y
+//! ```
+//!
+//! an instance that dies in compiled code drops two values and a reference to its class, and its memory is kept for the next
+//! `Point`. A plan holds for one version of its class: `Point.__del__ = f` gives the class another one.
+//!
+//! The count of allocations by which the collector is started is left alone by both, since memory that is used again adds nothing to it.
+//!
+//! Safety: all functions need the interpreter's lock, and live objects where they take some.
+
+use super::tracking::{track, untrack};
+use crate::abi::{self, counts, dict_values as values, object, type_};
+use crate::capi::{self, Obj, field, set_field};
+use pyo3_ffi::*;
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
+use std::ptr;
+
+/// Classes that are known at one time.
+const CLASSES: usize = 256;
+/// Blocks of memory that are kept for one class.
+const MOST_SPARE: usize = 24;
+/// How deep deallocations may nest before the interpreter takes over, which defers those that nest too deeply.
+const MOST_NESTED: u32 = 24;
+
+/// The largest size without values, in bytes: memory for larger ones is not kept.
+const LARGEST: Py_ssize_t = 512;
+
+/// What an instance of a class is made of.
+#[derive(Clone, Copy)]
+struct Plan {
+    /// Bytes before the object.
+    before: i32,
+    /// Where its slots end, which begin behind the object's head.
+    slots_end: i32,
+    /// Whether it has inline values, behind its slots.
+    has_values: bool,
+    /// Whether it has the word for weak references before it.
+    has_weak: bool,
+}
+
+/// A class, and the memory of instances that were deallocated.
+struct Known {
+    class: *mut PyTypeObject,
+    version: u32,
+    /// `None` if the interpreter's functions are to do the work.
+    plan: Option<Plan>,
+    spare: [Obj; MOST_SPARE],
+    count: usize,
+}
+
+struct Table {
+    rows: UnsafeCell<[Known; CLASSES]>,
+    nested: Cell<u32>,
+    /// The `tp_dealloc` of all classes that are made by `class` statements and have no base with one of its own.
+    dealloc: Cell<Option<destructor>>,
+}
+
+// SAFETY: used with the interpreter's lock only.
+unsafe impl Sync for Table {}
+
+const EMPTY: Known = Known {
+    class: ptr::null_mut(),
+    version: 0,
+    plan: None,
+    spare: [ptr::null_mut(); MOST_SPARE],
+    count: 0,
+};
+
+static TABLE: Table = Table {
+    rows: UnsafeCell::new([EMPTY; CLASSES]),
+    nested: Cell::new(0),
+    dealloc: Cell::new(None),
+};
+
+/// Find the function that deallocates instances of most classes, by a class that is made for it. Nothing is planned without.
+pub unsafe fn find() {
+    // SAFETY: the lock is held; the class is dropped once.
+    unsafe {
+        let metaclass: Obj = (&raw mut PyType_Type).cast();
+        let class = PyObject_CallFunction(metaclass, c"s(){}".as_ptr(), c"instance".as_ptr());
+        if class.is_null() {
+            return PyErr_Clear();
+        }
+        // Where the collector counts its objects itself, what is kept would have to be counted.
+        if !abi::COLLECTOR_COUNTS {
+            TABLE
+                .dealloc
+                .set((*class.cast::<PyTypeObject>()).tp_dealloc);
+        }
+        Py_DECREF(class);
+    }
+}
+
+/// The row of a class, up to date; null if the class has no version.
+#[inline]
+unsafe fn row(class: *mut PyTypeObject) -> *mut Known {
+    // SAFETY: the lock is held; the class is alive.
+    unsafe {
+        const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+        let index = (class as u64 >> 4).wrapping_mul(MIX) >> (u64::BITS - CLASSES.ilog2());
+        let row = (*TABLE.rows.get()).as_mut_ptr().add(index as usize);
+        let version: u32 = field(class, type_::VERSION_TAG);
+        if version == 0 {
+            return ptr::null_mut();
+        }
+        if (*row).class != class || (*row).version != version {
+            forget(row);
+            (*row).class = class;
+            (*row).version = version;
+            (*row).plan = plan(class);
+        }
+        row
+    }
+}
+
+/// Free what is kept for a class, which may not be alive any more.
+#[cold]
+unsafe fn forget(row: *mut Known) {
+    // SAFETY: the memory is that of objects of the row's plan, with so many bytes before them.
+    unsafe {
+        let Some(plan) = (*row).plan else { return };
+        while (*row).count > 0 {
+            (*row).count -= 1;
+            let memory = (*row).spare[(*row).count].cast::<u8>();
+            PyObject_Free(memory.offset(-plan.before as isize).cast());
+        }
+    }
+}
+
+/// What is to be done for instances of a class, if that can be said once for all of them.
+#[cold]
+unsafe fn plan(class: *mut PyTypeObject) -> Option<Plan> {
+    const MANAGED: u64 = (type_::FLAG_INLINE_VALUES | type_::FLAG_MANAGED_DICT) as u64;
+    // SAFETY: a live class.
+    unsafe {
+        let dealloc = TABLE.dealloc.get()?;
+        let flags: u64 = field(class, type_::FLAGS);
+        let is_generic = |class: *mut PyTypeObject| {
+            let flags: u64 = field(class, type_::FLAGS);
+            flags & type_::FLAG_HEAPTYPE as u64 != 0
+                && (*class)
+                    .tp_dealloc
+                    .is_some_and(|own| ptr::fn_addr_eq(own, dealloc))
+                && (*class).tp_itemsize == 0
+                && (*class).tp_del.is_none()
+        };
+        let mut base = class;
+        while base != &raw mut PyBaseObject_Type {
+            // The slots of a class that only classes like this one derive from are objects.
+            if base.is_null() || !is_generic(base) {
+                return None;
+            }
+            base = (*base).tp_base;
+        }
+        let frees = (*class)
+            .tp_free
+            .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GC_Del as freefunc));
+        let allocates = (*class)
+            .tp_alloc
+            .is_some_and(|f| ptr::fn_addr_eq(f, PyType_GenericAlloc as allocfunc));
+        let has_values = flags & MANAGED == MANAGED;
+        if !frees
+            || !allocates
+            || PyType_IS_GC(class) == 0
+            || (*class).tp_finalize.is_some()
+            || (*class).tp_basicsize > LARGEST
+            || PyType_HasFeature(class, Py_TPFLAGS_IS_ABSTRACT) != 0
+            || (flags & MANAGED != 0) != has_values
+        {
+            return None;
+        }
+        let has_weak = PyType_HasFeature(class, Py_TPFLAGS_MANAGED_WEAKREF) != 0;
+        let (weak, dict) = ((*class).tp_weaklistoffset, (*class).tp_dictoffset);
+        // A place among the slots for either is not an object that is only dropped.
+        if weak > 0 || dict > 0 {
+            return None;
+        }
+        Some(Plan {
+            before: match has_values || has_weak {
+                true => -object::MANAGED_WEAKREF,
+                false => object::GC_HEAD,
+            },
+            slots_end: (*class).tp_basicsize as i32,
+            has_values,
+            has_weak,
+        })
+    }
+}
+
+/// An instance without attributes of a class, as `object.__new__` makes it; `None` if there is no plan for the class. Null, with an
+/// exception, if there is no memory.
+pub unsafe fn allocate(class: *mut PyTypeObject) -> Option<Obj> {
+    // SAFETY: the memory that is kept is that of an object of this class, with null in its slots and values.
+    unsafe {
+        let row = row(class);
+        let plan = row.as_ref()?.plan?;
+        if (*row).count == 0 {
+            return Some(PyType_GenericAlloc(class, 0));
+        }
+        (*row).count -= 1;
+        let made = (*row).spare[(*row).count];
+        counts::set_first(made);
+        Py_INCREF(class.cast());
+        if plan.has_values {
+            let own = made.cast::<u8>().offset(plan.slots_end as isize);
+            set_field::<u8>(own, values::USED, 0);
+            set_field::<u8>(own, values::VALID, 1);
+        }
+        track(made);
+        Some(made)
+    }
+}
+
+/// Deallocate an object that has no reference any more: in place of `_Py_Dealloc`.
+pub unsafe extern "C" fn dealloc(dead: Obj) {
+    // SAFETY: the lock is held; no one else has the object.
+    unsafe {
+        let class = Py_TYPE(dead);
+        let generic = TABLE.dealloc.get();
+        let is_generic = match ((*class).tp_dealloc, generic) {
+            (Some(own), Some(generic)) => ptr::fn_addr_eq(own, generic),
+            _ => false,
+        };
+        let nested = TABLE.nested.get();
+        if !is_generic || nested >= MOST_NESTED {
+            return capi::_Py_Dealloc(dead);
+        }
+        let row = row(class);
+        let plan = if row.is_null() { None } else { (*row).plan };
+        match plan {
+            Some(plan) if is_plain(dead, plan) => {
+                TABLE.nested.set(nested + 1);
+                end(dead, class, plan);
+                TABLE.nested.set(nested);
+            }
+            _ => capi::_Py_Dealloc(dead),
+        }
+    }
+}
+
+/// Whether an instance has neither a dict of its own nor weak references.
+#[inline]
+unsafe fn is_plain(dead: Obj, plan: Plan) -> bool {
+    // SAFETY: the caller's: an instance of the plan's class.
+    unsafe {
+        let is_null = |place| field::<Obj>(dead, place).is_null();
+        (!plan.has_weak || is_null(object::MANAGED_WEAKREF))
+            && (!plan.has_values
+                || is_null(object::MANAGED_DICT)
+                    && field::<u8>(dead, plan.slots_end + values::VALID) != 0)
+    }
+}
+
+/// Drop what an instance has, and keep its memory.
+unsafe fn end(dead: Obj, class: *mut PyTypeObject, plan: Plan) {
+    // SAFETY: the caller's: an instance of the plan's class, as `is_plain` says. Dropping its values may run arbitrary user code, which
+    // cannot reach it: the collector does not know it any more.
+    unsafe {
+        untrack(dead);
+        let mut place = size_of::<PyObject>() as i32;
+        while place < plan.slots_end {
+            drop_at(dead, place);
+            place += 8;
+        }
+        if plan.has_values {
+            let own = plan.slots_end;
+            let capacity: u8 = field(dead, own + values::CAPACITY);
+            set_field::<u8>(dead, own + values::VALID, 0);
+            for index in 0..i32::from(capacity) {
+                drop_at(dead, own + values::VALUES + 8 * index);
+            }
+        }
+        // The class may have changed meanwhile, and its row may be another's.
+        let row = row(class);
+        if !row.is_null() && (*row).plan.is_some() && (*row).count < MOST_SPARE {
+            // Not known to the collector, and with none of its flags.
+            set_field::<[usize; 2]>(dead, -object::GC_HEAD, [0, 0]);
+            (*row).spare[(*row).count] = dead;
+            (*row).count += 1;
+        } else {
+            PyObject_GC_Del(dead.cast::<c_void>());
+        }
+        Py_DECREF(class.cast());
+    }
+}
+
+/// Drop what is at a place of an object, and leave null there.
+#[inline]
+unsafe fn drop_at(dead: Obj, place: i32) {
+    // SAFETY: the caller's: there is null or an object.
+    unsafe {
+        let value: Obj = field(dead, place);
+        if value.is_null() {
+            return;
+        }
+        set_field::<Obj>(dead, place, ptr::null_mut());
+        drop_one(value);
+    }
+}
+
+/// Drop a reference.
+#[inline]
+pub unsafe fn drop_one(value: Obj) {
+    // SAFETY: the caller's reference.
+    unsafe {
+        if counts::is_immortal(value) {
+            return;
+        }
+        let count: u32 = field(value, object::REFCNT);
+        set_field::<u32>(value, object::REFCNT, count - 1);
+        if count == 1 {
+            dealloc(value);
+        }
+    }
+}
