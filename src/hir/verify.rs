@@ -231,6 +231,13 @@ impl Checker<'_> {
         let row = inst.op.row();
         for (i, &arg) in inst.args.iter().enumerate() {
             let (have, want) = (self.f.ty(arg), row.operand(i).ty);
+            // That an operand is not null is the language's to say, where types are not inferred yet: in `f([] if x else y)` the argument is
+            // the parameter of a block, an `OptObject` at first.
+            let have = if have <= Type::OBJECT.opt() {
+                have & Type::OBJECT
+            } else {
+                have
+            };
             if !(have <= want) {
                 let name = row.name;
                 let fault = match i {
