@@ -6,6 +6,9 @@ use super::layouts::{code, frame};
 use crate::abi::{read, write};
 use cladonia::lir::{Builder, Opcode, Value};
 use cladonia::ll::Width;
+
+/// The field that says how much of a frame's slots is in use.
+pub const TOP: (&str, i32, Width) = ("stacktop", frame::STACKTOP, Width::I32);
 use pyo3_ffi::PyObject;
 
 /// How many slots of a frame are in use, its locals included.

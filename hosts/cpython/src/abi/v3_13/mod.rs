@@ -3,25 +3,41 @@
 //! The numbers are those of 64-bit little-endian builds with the GIL and without `Py_DEBUG`. They are the same in all patch
 //! versions, unless something here says otherwise.
 
+#[path = "../shared/audit.rs"]
 pub mod audit;
 pub mod calls;
+#[path = "../shared/code_units.rs"]
 pub mod code_units;
+#[path = "../shared/counts.rs"]
 pub mod counts;
+#[path = "../shared/declared.rs"]
 mod declared;
 pub mod dict_versions;
+#[path = "../shared/eval_breaker.rs"]
 pub mod eval_breaker;
 pub mod exports;
+#[path = "../shared/feedback.rs"]
 pub mod feedback;
+mod forms;
 pub mod frames;
+#[path = "../shared/free_floats.rs"]
 pub mod free_floats;
+#[path = "../shared/generators.rs"]
 pub mod generators;
+#[path = "../shared/instructions.rs"]
 pub mod instructions;
 pub mod layouts;
+#[path = "../shared/monitoring.rs"]
 pub mod monitoring;
 mod opcodes;
 pub mod recursion;
+#[path = "../shared/savings.rs"]
 mod savings;
+#[cfg(test)]
+#[path = "../shared/tests.rs"]
+mod shared_tests;
 pub mod slots;
+#[path = "../shared/tables.rs"]
 pub mod tables;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,9 @@ use crate::abi::{read, write};
 use cladonia::lir::{Builder, Opcode, Value};
 use cladonia::ll::Width;
 
+/// The field that says how much of a frame's slots is in use.
+pub const TOP: (&str, i32, Width) = ("stackpointer", frame::STACKPOINTER, Width::Ptr);
+
 /// How many slots of a frame are in use, its locals included.
 ///
 /// # Safety

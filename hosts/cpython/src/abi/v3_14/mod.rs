@@ -1,31 +1,43 @@
 //! CPython 3.14: all that is peculiar to it.
 //!
 //! The numbers are those of 64-bit little-endian builds with the GIL and without `Py_DEBUG`. They are the same in all patch
-//! versions, unless something here says otherwise. What has not changed since 3.13 is that version's file.
+//! versions, unless something here says otherwise.
 
-#[path = "../v3_13/audit.rs"]
+#[path = "../shared/audit.rs"]
 pub mod audit;
 pub mod calls;
+#[path = "../shared/code_units.rs"]
 pub mod code_units;
+#[path = "../shared/counts.rs"]
 pub mod counts;
+#[path = "../shared/declared.rs"]
 mod declared;
 pub mod dict_versions;
-#[path = "../v3_13/eval_breaker.rs"]
+#[path = "../shared/eval_breaker.rs"]
 pub mod eval_breaker;
 pub mod exports;
+#[path = "../shared/feedback.rs"]
 pub mod feedback;
+mod forms;
 pub mod frames;
+#[path = "../shared/free_floats.rs"]
 pub mod free_floats;
-#[path = "../v3_13/generators.rs"]
+#[path = "../shared/generators.rs"]
 pub mod generators;
+#[path = "../shared/instructions.rs"]
 pub mod instructions;
 pub mod layouts;
+#[path = "../shared/monitoring.rs"]
 pub mod monitoring;
 mod opcodes;
 pub mod recursion;
+#[path = "../shared/savings.rs"]
 mod savings;
+#[cfg(test)]
+#[path = "../shared/tests.rs"]
+mod shared_tests;
 pub mod slots;
-#[path = "../v3_13/tables.rs"]
+#[path = "../shared/tables.rs"]
 pub mod tables;
 #[cfg(test)]
 mod tests;

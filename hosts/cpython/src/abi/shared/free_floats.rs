@@ -1,7 +1,8 @@
 //! The interpreter's free list of floats, which compiled code pushes to and pops from: a head, linked through the place of the
-//! reference count, and a count.
+//! class or that of the reference count, and a count.
 
-use super::layouts::{interp, object, thread};
+use super::forms::{FREE_FLOATS, FreeFloats, NEXT_FREE_FLOAT};
+use super::layouts::{interp, thread};
 use crate::abi::read;
 use crate::capi::{self, Obj};
 use cladonia::lir::{Block, Builder, IntCond, Opcode, Value};
@@ -16,7 +17,7 @@ pub unsafe fn find() -> Option<u64> {
     // SAFETY: reads of interpreter memory inside its structure; freed floats are looked at only through the list.
     unsafe {
         let interp: *mut u8 = read(capi::current_thread(), thread::INTERP);
-        let count = || read::<i64, _>(interp, interp::FLOAT_NUMFREE);
+        let count = || count(interp);
         let head = || read::<Obj, _>(interp, interp::FLOAT_ITEMS);
         let (a, b) = (PyFloat_FromDouble(1.5), PyFloat_FromDouble(2.5));
         if a.is_null() || b.is_null() {
@@ -26,16 +27,13 @@ pub unsafe fn find() -> Option<u64> {
             return None;
         }
         let (before, first) = (count(), head());
-        let plausible = (0..=i64::from(interp::FLOAT_MAXFREE) - 2).contains(&before)
-            && (before == 0) == first.is_null();
+        let plausible =
+            (0..=interp::FLOAT_MAXFREE - 2).contains(&before) && (before == 0) == first.is_null();
         Py_DECREF(a);
         let one = count() == before + 1 && head() == a;
         Py_DECREF(b);
         let two = count() == before + 2 && head() == b;
-        // The link to the next free float is in the count's place.
-        let linked = two
-            && read::<Obj, _>(b, object::REFCNT) == a
-            && read::<Obj, _>(a, object::REFCNT) == first;
+        let linked = two && next(b) == a && next(a) == first;
         (plausible && one && linked).then_some(interp as u64)
     }
 }
@@ -43,7 +41,7 @@ pub unsafe fn find() -> Option<u64> {
 /// LIR that gives a dead float to the free list of an interpreter and goes on in `done`; in `full`, with nothing done, if there is no
 /// room.
 pub fn push(b: &mut Builder<'_>, interpreter: Value, float: Value, full: Block, done: Block) {
-    let free = b.load(Width::I64, interpreter, interp::FLOAT_NUMFREE);
+    let free = b.load(FREE_FLOATS, interpreter, interp::FLOAT_NUMFREE);
     // Unsigned: the list is closed by a count of -1 when the interpreter ends.
     let room = b.icmp_imm(IntCond::Ult, free, i64::from(interp::FLOAT_MAXFREE));
     let push = b.block();
@@ -52,9 +50,9 @@ pub fn push(b: &mut Builder<'_>, interpreter: Value, float: Value, full: Block, 
     let one = b.iconst(1);
     let more = b.op(Opcode::Iadd, &[free, one]);
     let head = b.load(Width::Ptr, interpreter, interp::FLOAT_ITEMS);
-    b.store(Width::Ptr, float, object::REFCNT, head);
+    b.store(Width::Ptr, float, NEXT_FREE_FLOAT, head);
     b.store(Width::Ptr, interpreter, interp::FLOAT_ITEMS, float);
-    b.store(Width::I64, interpreter, interp::FLOAT_NUMFREE, more);
+    b.store(FREE_FLOATS, interpreter, interp::FLOAT_NUMFREE, more);
     b.jump(done, &[]);
 }
 
@@ -65,12 +63,12 @@ pub fn pop(b: &mut Builder<'_>, interpreter: Value, empty: Block) -> Value {
     let pop = b.block();
     b.br(none, empty, &[], pop, &[]);
     b.switch_to(pop);
-    let next = b.load(Width::Ptr, head, object::REFCNT);
+    let next = b.load(Width::Ptr, head, NEXT_FREE_FLOAT);
     b.store(Width::Ptr, interpreter, interp::FLOAT_ITEMS, next);
-    let free = b.load(Width::I64, interpreter, interp::FLOAT_NUMFREE);
+    let free = b.load(FREE_FLOATS, interpreter, interp::FLOAT_NUMFREE);
     let one = b.iconst(1);
     let less = b.op(Opcode::Isub, &[free, one]);
-    b.store(Width::I64, interpreter, interp::FLOAT_NUMFREE, less);
+    b.store(FREE_FLOATS, interpreter, interp::FLOAT_NUMFREE, less);
     head
 }
 
@@ -78,9 +76,10 @@ pub fn pop(b: &mut Builder<'_>, interpreter: Value, empty: Block) -> Value {
 ///
 /// # Safety
 /// The GIL is held; the interpreter is one whose list is where the layout says, or the number may be any.
+#[allow(clippy::unnecessary_cast)] // A word of 64 bits in some versions.
 pub unsafe fn count(interpreter: *const u8) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { read::<i64, _>(interpreter, interp::FLOAT_NUMFREE) as i32 }
+    unsafe { read::<FreeFloats, _>(interpreter, interp::FLOAT_NUMFREE) as i32 }
 }
 
 /// The first one of the list, or null.
@@ -98,7 +97,7 @@ pub unsafe fn head(interpreter: *const u8) -> Obj {
 /// The float is in the list.
 pub unsafe fn next(float: Obj) -> Obj {
     // SAFETY: the caller's promise.
-    unsafe { read(float, object::REFCNT) }
+    unsafe { read(float, NEXT_FREE_FLOAT) }
 }
 
 /// How many it has at most.

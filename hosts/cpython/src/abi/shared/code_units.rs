@@ -1,5 +1,6 @@
 //! Code units that the runtime has the interpreter execute, and distances between those that it knows.
 
+use super::forms;
 use super::opcodes as oc;
 
 /// How many copies of a unit there are, to find one at a suitable distance.
@@ -43,7 +44,7 @@ pub unsafe fn returns(at: *const u8) -> Returns {
     // SAFETY: the caller's promise.
     match unsafe { at.read() } {
         oc::RETURN_VALUE => Returns::Top,
-        oc::RETURN_CONST => Returns::Constant,
+        opcode if Some(opcode) == forms::RETURN_CONST => Returns::Constant,
         _ => Returns::No,
     }
 }
@@ -98,7 +99,8 @@ pub unsafe fn after_send(send: *const u8) -> *const u8 {
     unsafe { send.add(WAIT_TO_NEXT + 2 * send.add(1).read() as usize) }
 }
 
-/// Where the interpreter goes on when the iterator of a `FOR_ITER` is used up: behind `END_FOR` and `POP_TOP`.
+/// Returns where the interpreter continues when the iterator of a `FOR_ITER` is exhausted: behind `END_FOR` and the instruction that
+/// pops the iterator.
 ///
 /// # Safety
 /// `for_iter` points to one.

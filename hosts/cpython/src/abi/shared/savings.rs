@@ -1,6 +1,7 @@
 //! What native execution of an instruction saves, as far as its opcode tells: the interpreter's specialised forms say what
 //! kind of operands it has.
 
+use super::forms;
 use super::opcodes as oc;
 use crate::abi::code_units::Saving;
 use rustc_hash::FxHashMap;
@@ -10,6 +11,9 @@ use rustc_hash::FxHashMap;
 /// it is a dispatch (1 ns), an operation on unboxed numbers (6 to 10 ns), a call of a Python function (20 ns and more), or
 /// work that C code does either way.
 const fn of(opcode: u8) -> i64 {
+    if let Some(tenths) = forms::saving(opcode) {
+        return tenths;
+    }
     match opcode {
         oc::BINARY_OP_ADD_FLOAT
         | oc::BINARY_OP_SUBTRACT_FLOAT
@@ -18,21 +22,15 @@ const fn of(opcode: u8) -> i64 {
         | oc::BINARY_OP_SUBTRACT_INT
         | oc::BINARY_OP_MULTIPLY_INT => 90,
         // Without a form of its own: bits, divisions, mixed operands; or something else.
-        oc::BINARY_OP | oc::BINARY_OP_EXTEND => 60,
+        oc::BINARY_OP => 60,
         oc::COMPARE_OP_INT | oc::COMPARE_OP_FLOAT | oc::FOR_ITER_RANGE => 60,
-        oc::BINARY_OP_SUBSCR_LIST_INT
-        | oc::BINARY_OP_SUBSCR_TUPLE_INT
-        | oc::STORE_SUBSCR_LIST_INT => 50,
+        oc::STORE_SUBSCR_LIST_INT => 50,
         oc::FOR_ITER_LIST | oc::FOR_ITER_TUPLE | oc::COMPARE_OP | oc::COMPARE_OP_STR => 30,
         oc::FOR_ITER_GEN | oc::SEND_GEN => 150,
         oc::CALL_PY_EXACT_ARGS | oc::CALL_BOUND_METHOD_EXACT_ARGS => 200,
-        oc::CALL_PY_GENERAL
-        | oc::CALL_BOUND_METHOD_GENERAL
-        | oc::CALL_KW
-        | oc::CALL_KW_PY
-        | oc::CALL_KW_BOUND_METHOD => 250,
+        oc::CALL_PY_GENERAL | oc::CALL_BOUND_METHOD_GENERAL | oc::CALL_KW => 250,
         oc::CALL_ALLOC_AND_ENTER_INIT => 300,
-        oc::LOAD_ATTR_PROPERTY | oc::BINARY_OP_SUBSCR_GETITEM => 150,
+        oc::LOAD_ATTR_PROPERTY => 150,
         oc::CALL_ISINSTANCE | oc::CALL_LEN | oc::CALL_TYPE_1 => 60,
         oc::LOAD_ATTR_INSTANCE_VALUE
         | oc::LOAD_ATTR_SLOT
@@ -53,7 +51,6 @@ const fn of(opcode: u8) -> i64 {
         | oc::BUILD_TUPLE => 20,
         // C code does the work: a list or a dict is made, a function of C's called, an attribute looked up.
         oc::CALL_NON_PY_GENERAL
-        | oc::CALL_KW_NON_PY
         | oc::CALL_BUILTIN_CLASS
         | oc::CALL_FUNCTION_EX
         | oc::CALL
@@ -143,6 +140,10 @@ fn shares(instructions: &[Instruction], history: impl Fn(usize) -> u16) -> Vec<f
                 here = 0.0;
                 continue;
             }
+            general if Some(general) == forms::RETURN_CONST => {
+                here = 0.0;
+                continue;
+            }
             _ => continue,
         };
         here -= taken;
@@ -216,7 +217,7 @@ mod tests {
             (9, oc::STORE_FAST, 1),
             (10, oc::JUMP_BACKWARD, 6),
             (12, oc::END_FOR, 0),
-            (13, oc::POP_ITER, 0),
+            (13, oc::POP_TOP, 0),
             (14, oc::LOAD_CONST, 0),
             (15, oc::RETURN_VALUE, 0),
             (16, oc::PUSH_EXC_INFO, 0),

@@ -1,6 +1,8 @@
-//! Reference counts: a 64-bit word whose low half never changes for an immortal object, where it is all ones.
+//! Reference counts: the low 32 bits of a 64-bit word, negative as a signed number for an immortal object, whose count never changes.
+//! The upper half has flags of the object from 3.14 on; they are all 0 for a new one.
 //!
-//! The interpreter raises a count unless its low half is all ones, and lowers it unless that is negative as a signed number.
+//! In 3.13 the interpreter leaves a count alone only where it is all ones, and counts on between 2^31 and that. No object has so many
+//! references.
 
 use super::layouts::object;
 use cladonia::lir::{Block, Builder, IntCond, Opcode, Value};
@@ -25,14 +27,14 @@ pub unsafe fn is_immortal(object: *mut PyObject) -> bool {
 
 /// LIR that takes a reference to an object, unless that is immortal; goes on in a new block.
 pub fn take(b: &mut Builder<'_>, object: Value) {
-    let count = b.load(Width::U32, object, object::REFCNT);
-    let immortal = b.icmp_imm(IntCond::Eq, count, 0xffff_ffff);
+    let count = b.load(Width::I32, object, object::REFCNT);
+    let immortal = b.icmp_imm(IntCond::Slt, count, 0);
     let (bump, done) = (b.block(), b.block());
     b.br(immortal, done, &[], bump, &[]);
     b.switch_to(bump);
     let one = b.iconst(1);
     let more = b.op(Opcode::Iadd, &[count, one]);
-    b.store(Width::U32, object, object::REFCNT, more);
+    b.store(Width::I32, object, object::REFCNT, more);
     b.jump(done, &[]);
     b.switch_to(done);
 }

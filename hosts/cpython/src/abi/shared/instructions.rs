@@ -1,15 +1,15 @@
-//! The instructions of 3.13, and what they do in terms of the core's ops.
+//! The instructions, and what they do in terms of the core's ops.
 //!
 //! What is peculiar to the version ends here: argument prefixes, caches, superinstructions, how arguments are packed, and
-//! from where jumps are counted.
+//! from where jumps are counted. What only one version has is in its `forms`.
 
+use super::forms;
 use super::opcodes as oc;
 use crate::capi::{Obj, Thread};
 use cladonia::bytecode::{
     ArgKind, BinaryIntrinsic, BinaryOp, CompareOp, Conversion, FunctionAttribute, INPLACE, Op,
     UnaryIntrinsic,
 };
-use pyo3_ffi::PyObject;
 use std::ffi::c_char;
 
 /// An instruction of a code object, without its cache.
@@ -27,19 +27,10 @@ pub struct Instruction {
     pub next: u32,
 }
 
-/// Whether the interpreter drops the operands of an instruction from the top down, and not in the order in which they were pushed.
-pub const LAST_FIRST: bool = false;
+pub use super::forms::{LAST_FIRST, implicit_constant};
 
 /// An op with its two arguments; a target is a code unit still.
 pub type Part = (Op, u32, u32);
-
-/// The object that `LoadConst` loads where its argument is past the constants of its code: there is none.
-///
-/// # Safety
-/// None here; in other versions the interpreter's lock is held.
-pub unsafe fn implicit_constant(_arg: u32) -> Option<*mut PyObject> {
-    None
-}
 
 /// Takes code units apart that no specialisation or instrumentation has changed, such as the interpreter gives copies of.
 pub fn instructions(bytes: &[u8]) -> impl Iterator<Item = Instruction> + '_ {
@@ -50,6 +41,12 @@ pub fn instructions(bytes: &[u8]) -> impl Iterator<Item = Instruction> + '_ {
             return None;
         }
         let resume = unit;
+        // The null in place of a call's named arguments is read with the call.
+        let word = |unit: usize| bytes.get(2 * unit).copied();
+        let unnamed = forms::NULL_FOR_NAMES
+            && word(unit) == Some(oc::PUSH_NULL)
+            && word(unit + 1) == Some(oc::CALL_FUNCTION_EX);
+        unit += usize::from(unnamed);
         let mut arg = u32::from(bytes[2 * unit + 1]);
         while bytes[2 * unit] == oc::EXTENDED_ARG && unit + 1 < units {
             unit += 1;
@@ -57,6 +54,9 @@ pub fn instructions(bytes: &[u8]) -> impl Iterator<Item = Instruction> + '_ {
         }
         let opcode = bytes[2 * unit];
         let pos = unit;
+        if forms::NULL_FOR_NAMES && opcode == oc::CALL_FUNCTION_EX {
+            arg = u32::from(!unnamed);
+        }
         unit += 1 + usize::from(oc::CACHES[usize::from(opcode)]);
         Some(Instruction {
             opcode,
@@ -79,6 +79,10 @@ pub fn name(opcode: u8) -> &'static str {
 impl Instruction {
     /// What the instruction does, as one or two ops; `None` if it has no place in a function.
     pub fn lower(&self) -> Option<[Option<Part>; 2]> {
+        let own = forms::lower(self);
+        if own.is_some() {
+            return own;
+        }
         let (arg, next) = (self.arg, self.next);
         let two = |first: Op, second: Op| [Some((first, arg >> 4, 0)), Some((second, arg & 15, 0))];
         let one = |op: Op, arg: u32, arg2: u32| [Some((op, arg, arg2)), None];
@@ -119,10 +123,11 @@ impl Instruction {
                 let operator = *BINARY_OPERATORS.get((arg % operators) as usize)?;
                 (arg < 2 * operators).then(|| one(Op::BinaryOp, operator as u32 + in_place, 0))?
             }
-            // The interpreter goes on behind END_FOR and POP_TOP, having popped the iterator itself.
+            // The interpreter continues behind END_FOR and what follows it (POP_TOP, or POP_ITER, which pops the iterator).
             oc::FOR_ITER => one(Op::ForIter, next + arg + 2, 0),
             opcode => {
-                let op = PLAIN.iter().find(|row| row.0 == opcode)?.1;
+                let mut rows = PLAIN.iter().chain(forms::PLAIN);
+                let op = rows.find(|row| row.0 == opcode)?.1;
                 match op.info().arg {
                     ArgKind::None => one(op, 0, 0),
                     ArgKind::Target => one(op, next + arg, 0),
@@ -188,11 +193,12 @@ const BINARY_INTRINSICS: [BinaryIntrinsic; 5] = [
 const CONVERSIONS: [Conversion; 3] = [Conversion::Str, Conversion::Repr, Conversion::Ascii];
 
 /// The arguments of `SET_FUNCTION_ATTRIBUTE`.
-const FUNCTION_ATTRIBUTES: [(u32, FunctionAttribute); 4] = [
+const FUNCTION_ATTRIBUTES: [(u32, FunctionAttribute); 5] = [
     (1, FunctionAttribute::Defaults),
     (2, FunctionAttribute::KeywordDefaults),
     (4, FunctionAttribute::Annotations),
     (8, FunctionAttribute::Closure),
+    (16, FunctionAttribute::Annotate),
 ];
 
 /// The interpreter's function for the operator with this number of the core's, which is the interpreter's own number.
@@ -231,6 +237,9 @@ pub fn unary_intrinsic(number: usize) -> Option<unsafe extern "C" fn(Thread, Obj
 /// The interpreter's function for the [`BinaryIntrinsic`] with this number.
 #[inline]
 pub fn binary_intrinsic(number: usize) -> Option<unsafe extern "C" fn(Thread, Obj, Obj) -> Obj> {
+    if number == BinaryIntrinsic::Template as usize {
+        return forms::TEMPLATE;
+    }
     const PLACES: [usize; BINARY_INTRINSICS.len()] = {
         let (mut places, mut k) = ([0; BINARY_INTRINSICS.len()], 0);
         while k < places.len() {
@@ -288,11 +297,7 @@ unsafe extern "C" {
 /// Opcodes that are ops of the same meaning. What is in no table here never occurs in a code object: `CACHE`,
 /// `RESERVED`, `ENTER_EXECUTOR` (undone by the interpreter's own copy).
 const PLAIN: &[(u8, Op)] = &[
-    (oc::BEFORE_ASYNC_WITH, Op::BeforeAsyncWith),
-    (oc::BEFORE_WITH, Op::BeforeWith),
     (oc::BINARY_SLICE, Op::BinarySlice),
-    (oc::BINARY_SUBSCR, Op::BinarySubscr),
-    (oc::BUILD_CONST_KEY_MAP, Op::BuildConstKeyMap),
     (oc::BUILD_LIST, Op::BuildList),
     (oc::BUILD_MAP, Op::BuildMap),
     (oc::BUILD_SET, Op::BuildSet),
@@ -336,7 +341,6 @@ const PLAIN: &[(u8, Op)] = &[
     (oc::JUMP_FORWARD, Op::Jump),
     (oc::LIST_APPEND, Op::ListAppend),
     (oc::LIST_EXTEND, Op::ListExtend),
-    (oc::LOAD_ASSERTION_ERROR, Op::LoadAssertionError),
     (oc::LOAD_BUILD_CLASS, Op::LoadBuildClass),
     (oc::LOAD_CONST, Op::LoadConst),
     (oc::LOAD_DEREF, Op::LoadDeref),
@@ -366,7 +370,6 @@ const PLAIN: &[(u8, Op)] = &[
     (oc::RAISE_VARARGS, Op::RaiseVarargs),
     (oc::RERAISE, Op::Reraise),
     (oc::RESUME, Op::Resume),
-    (oc::RETURN_CONST, Op::ReturnConst),
     (oc::RETURN_GENERATOR, Op::ReturnGenerator),
     (oc::RETURN_VALUE, Op::ReturnValue),
     (oc::SEND, Op::Send),

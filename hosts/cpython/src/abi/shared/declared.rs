@@ -4,6 +4,7 @@ use super::layouts::{
     cell, code, dict, dict_keys, float, frame, interp, list, list_iter, long, object, range,
     range_iter, thread, tuple, tuple_iter, type_,
 };
+use super::{dict_versions, forms, frames};
 use cladonia::host::HostBuilder;
 use cladonia::ll::{Field, Width};
 
@@ -33,7 +34,7 @@ pub fn declare(host: &mut HostBuilder) {
             "PyDictObject",
             &[
                 field("ma_used", dict::USED, I64),
-                field("_ma_watcher_tag", dict::WATCHER_TAG, I64),
+                field("watchers", dict_versions::WATCHERS_AT, I64),
                 field("ma_keys", dict::KEYS, Ptr),
                 field("ma_values", dict::VALUES, Ptr),
             ],
@@ -121,7 +122,7 @@ pub fn declare(host: &mut HostBuilder) {
                 field("f_locals", frame::LOCALS, Ptr),
                 field("frame_obj", frame::FRAME_OBJ, Ptr),
                 field("instr_ptr", frame::INSTR_PTR, Ptr),
-                field("stackpointer", frame::STACKPOINTER, Ptr),
+                field(frames::TOP.0, frames::TOP.1, frames::TOP.2),
                 field("return_offset", frame::RETURN_OFFSET, U16),
                 field("owner", frame::OWNER, U8),
                 field("localsplus", frame::LOCALSPLUS, Ptr),
@@ -146,7 +147,7 @@ pub fn declare(host: &mut HostBuilder) {
         (
             "PyInterpreterState",
             &[
-                field("floats_numfree", interp::FLOAT_NUMFREE, I64),
+                field("floats_numfree", interp::FLOAT_NUMFREE, forms::FREE_FLOATS),
                 field("floats_items", interp::FLOAT_ITEMS, Ptr),
             ],
         ),

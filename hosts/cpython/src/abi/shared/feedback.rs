@@ -1,5 +1,6 @@
-//! What 3.14's interpreter notes in a code object while it executes it: specialised opcodes, their caches, and counters.
+//! What the interpreter notes in a code object while it executes it: specialised opcodes, their caches, and counters.
 
+use super::forms;
 use super::layouts::{code, function, interp};
 use super::opcodes as oc;
 use crate::abi;
@@ -47,7 +48,8 @@ pub unsafe fn observed(unit: *const u16, general: u8) -> Observed {
         if opcode == general || oc::general(opcode) != general {
             return Observed::Nothing;
         }
-        if let Some((_, types)) = FIXED.iter().find(|row| row.0 == opcode) {
+        let mut rows = FIXED.iter().chain(forms::FIXED);
+        if let Some((_, types)) = rows.find(|row| row.0 == opcode) {
             return Observed::Types(types.to_vec());
         }
         let instance = |below, has_dict| Observed::Instance {
@@ -73,9 +75,8 @@ pub unsafe fn observed(unit: *const u16, general: u8) -> Observed {
             | oc::LOAD_ATTR_NONDESCRIPTOR_NO_DICT => instance(0, false),
             oc::STORE_ATTR_WITH_HINT => instance(1, true),
             oc::STORE_ATTR_INSTANCE_VALUE | oc::STORE_ATTR_SLOT => instance(1, false),
-            oc::LOAD_ATTR_CLASS
-            | oc::LOAD_ATTR_CLASS_WITH_METACLASS_CHECK
-            | oc::CALL_ALLOC_AND_ENTER_INIT => Observed::Class(version(unit)),
+            oc::LOAD_ATTR_CLASS | oc::CALL_ALLOC_AND_ENTER_INIT => Observed::Class(version(unit)),
+            _ if forms::CLASS.contains(&opcode) => Observed::Class(version(unit)),
             oc::CALL_TYPE_1 => Observed::Builtin((&raw mut ffi::PyType_Type).cast()),
             oc::CALL_STR_1 => Observed::Builtin((&raw mut ffi::PyUnicode_Type).cast()),
             oc::CALL_TUPLE_1 => Observed::Builtin((&raw mut ffi::PyTuple_Type).cast()),
@@ -117,7 +118,8 @@ pub unsafe fn kept_version(unit: *const u16) -> Option<u32> {
 pub unsafe fn first_executions(unit: *const u16) -> Option<u32> {
     // SAFETY: as the caller says; what is adaptive has a cache that begins with the counter.
     unsafe {
-        if !ADAPTIVE.contains(&opcode_at(unit)) {
+        let opcode = opcode_at(unit);
+        if !ADAPTIVE.contains(&opcode) && !forms::ADAPTIVE.contains(&opcode) {
             return None;
         }
         let counter = unit.add(1).read();
@@ -147,7 +149,7 @@ pub unsafe fn code_of_version(version: u32) -> *mut PyObject {
 /// What stands at an offset in the cache's entry for a version, if it has that version itself, at another offset.
 unsafe fn of_version(version: u32, part: i32, own: i32) -> *mut PyObject {
     // Lower numbers say that there is none.
-    if version < FIRST_VERSION {
+    if version < forms::FIRST_FUNCTION_VERSION {
         return std::ptr::null_mut();
     }
     let place =
@@ -165,9 +167,6 @@ unsafe fn of_version(version: u32, part: i32, own: i32) -> *mut PyObject {
     }
 }
 
-/// `FUNC_VERSION_FIRST_VALID`.
-const FIRST_VERSION: u32 = 2;
-
 /// # Safety
 /// `unit` points to a code unit.
 unsafe fn opcode_at(unit: *const u16) -> u8 {
@@ -184,11 +183,10 @@ unsafe fn version(unit: *const u16) -> u32 {
     unsafe { u32::from(unit.add(2).read()) | u32::from(unit.add(3).read()) << 16 }
 }
 
-/// What the interpreter specialises.
+/// What the interpreter specialises in every version.
 const ADAPTIVE: &[u8] = &[
     oc::BINARY_OP,
     oc::CALL,
-    oc::CALL_KW,
     oc::COMPARE_OP,
     oc::CONTAINS_OP,
     oc::FOR_ITER,
@@ -225,11 +223,6 @@ const FIXED: &[(u8, &[Type])] = &[
     (oc::COMPARE_OP_INT, &[INT, INT]),
     (oc::COMPARE_OP_FLOAT, &[FLOAT, FLOAT]),
     (oc::COMPARE_OP_STR, &[STR, STR]),
-    (oc::BINARY_OP_SUBSCR_DICT, &[Type::DICT_EXACT, ANY]),
-    (oc::BINARY_OP_SUBSCR_LIST_INT, &[Type::LIST_EXACT, INT]),
-    (oc::BINARY_OP_SUBSCR_TUPLE_INT, &[Type::TUPLE_EXACT, INT]),
-    (oc::BINARY_OP_SUBSCR_STR_INT, &[STR, INT]),
-    (oc::BINARY_OP_SUBSCR_LIST_SLICE, &[Type::LIST_EXACT, ANY]),
     (oc::STORE_SUBSCR_DICT, &[ANY, Type::DICT_EXACT, ANY]),
     (oc::STORE_SUBSCR_LIST_INT, &[ANY, Type::LIST_EXACT, INT]),
     (oc::CONTAINS_OP_DICT, &[ANY, Type::DICT_EXACT]),

@@ -1,5 +1,6 @@
 //! `sys.monitoring`: the numbers of its events, and where the interpreter keeps who listens to them.
 
+use super::forms::{GLOBAL_EVENTS, LOCAL_EVENTS};
 use super::layouts::{code, interp};
 use crate::abi;
 use pyo3_ffi::{PyInterpreterState, PyObject};
@@ -10,8 +11,7 @@ pub const PY_START: i64 = 0;
 pub const PY_YIELD: i64 = 3;
 /// The number of the event of a jump.
 pub const JUMP: i64 = 7;
-/// The number of the event where an iterator has ended without an exception for it.
-pub const STOP_ITERATION: i64 = 10;
+pub use super::forms::STOP_ITERATION;
 
 /// Tool ids from the highest that is nobody's by convention, then that of optimizers, then those of the others.
 pub const TOOL_IDS: [u8; 6] = [4, 5, 3, 2, 1, 0];
@@ -22,11 +22,6 @@ pub const NO_EVENT: i32 = -1;
 /// Whether the interpreter forgets which instructions of a code object were to be traced one by one (`f_trace_opcodes`, by which
 /// `pdb.set_trace()` stops in its own line) when the first event gets a second tool, as `sys.settrace` is where we listen.
 pub const FORGETS_TRACED_INSTRUCTIONS: bool = true;
-
-/// Events of an interpreter that have a byte each, with a bit for each tool.
-const GLOBAL_EVENTS: usize = 16;
-/// Those of a code object.
-const LOCAL_EVENTS: usize = 11;
 
 /// Whether a tool, and none that has not asked for it, is noted for an event where the interpreter is thought to keep that: what
 /// [`tools_of`] reads is checked by it when the first events have been asked for.

@@ -1,0 +1,150 @@
+//! What only the instructions of this version are like, for code that the versions share (`abi/shared`).
+
+use super::instructions::{Instruction, Part};
+use super::layouts::{interp, object};
+use super::opcodes as oc;
+use crate::abi::read;
+use crate::capi::{Obj, Thread};
+use cladonia::bytecode::{BinaryIntrinsic, Op, SpecialMethod};
+use cladonia::ll::Width;
+use cladonia::types::Type;
+use pyo3_ffi::{PyInterpreterState_Get, PyLong_FromLong};
+
+/// Whether the interpreter drops the operands of an instruction from the top down, and not in the order in which they were pushed.
+pub const LAST_FIRST: bool = true;
+
+/// Whether a call with a star always takes named arguments from the stack, a null if there are none.
+pub const NULL_FOR_NAMES: bool = true;
+
+/// The instruction that returns a constant: there is none.
+pub const RETURN_CONST: Option<u8> = None;
+
+/// What `LoadConst` has for its argument where an instruction loads what is not among the constants of its code: from here on the common
+/// constants, and then the ints from 0.
+const IMPLICIT: u32 = 1 << 24;
+/// How many common constants there are.
+const COMMON: u32 = 5;
+/// Up to this int there is an instruction that loads it.
+const SMALL: u32 = 256;
+
+/// Returns the object that `LoadConst` loads where its argument is past the constants of its code. The object is immortal.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn implicit_constant(arg: u32) -> Option<Obj> {
+    let number = arg.checked_sub(IMPLICIT)?;
+    // SAFETY: the interpreter's table holds its objects as long as it runs; small ints are made once.
+    unsafe {
+        match number.checked_sub(COMMON) {
+            None => {
+                let interpreter = PyInterpreterState_Get();
+                Some(read(interpreter, interp::COMMON_CONSTS + 8 * number as i32))
+            }
+            Some(int) => (int < SMALL).then(|| PyLong_FromLong(int.into())),
+        }
+    }
+}
+
+/// What `BINARY_OP` has for its argument where it is no operator, but takes an item.
+const SUBSCRIPT: u32 = 26;
+
+/// What `LOAD_SPECIAL` looks up, by its argument.
+const SPECIAL_METHODS: [SpecialMethod; 4] = [
+    SpecialMethod::Enter,
+    SpecialMethod::Exit,
+    SpecialMethod::AsyncEnter,
+    SpecialMethod::AsyncExit,
+];
+
+/// Lowers an instruction that is no single op and that only this version has.
+pub fn lower(instruction: &Instruction) -> Option<[Option<Part>; 2]> {
+    let arg = instruction.arg;
+    let one = |op: Op, arg: u32| Some([Some((op, arg, 0)), None]);
+    match instruction.opcode {
+        oc::LOAD_FAST_BORROW_LOAD_FAST_BORROW => Some([
+            Some((Op::LoadFast, arg >> 4, 0)),
+            Some((Op::LoadFast, arg & 15, 0)),
+        ]),
+        oc::BINARY_OP if arg == SUBSCRIPT => one(Op::BinarySubscr, 0),
+        oc::LOAD_SMALL_INT if arg < SMALL => one(Op::LoadConst, IMPLICIT + COMMON + arg),
+        oc::LOAD_COMMON_CONSTANT if arg < COMMON => one(Op::LoadConst, IMPLICIT + arg),
+        oc::BUILD_INTERPOLATION => one(Op::BuildInterpolation, arg >> 2 << 1 | arg & 1),
+        oc::BUILD_TEMPLATE => one(Op::CallIntrinsic2, BinaryIntrinsic::Template as u32),
+        oc::LOAD_SPECIAL => {
+            let method = *SPECIAL_METHODS.get(arg as usize)?;
+            one(Op::LoadSpecial, method as u32)
+        }
+        _ => None,
+    }
+}
+
+/// Opcodes of this version that are ops of the same meaning.
+pub const PLAIN: &[(u8, Op)] = &[
+    (oc::LOAD_FAST_BORROW, Op::LoadFast),
+    (oc::NOT_TAKEN, Op::Nop),
+    (oc::POP_ITER, Op::PopTop),
+];
+
+/// Builds a template string of strings and values.
+pub const TEMPLATE: Option<unsafe extern "C" fn(Thread, Obj, Obj) -> Obj> = Some(template);
+
+unsafe extern "C" fn template(_thread: Thread, strings: Obj, values: Obj) -> Obj {
+    // SAFETY: called for an instruction, with live operands.
+    unsafe { _PyTemplate_Build(strings, values) }
+}
+
+unsafe extern "C" {
+    fn _PyTemplate_Build(strings: Obj, values: Obj) -> Obj;
+}
+
+/// What the interpreter of this version specialises besides.
+pub const ADAPTIVE: &[u8] = &[oc::CALL_KW];
+
+const INT: Type = Type::LONG_EXACT;
+const STR: Type = Type::UNICODE_EXACT;
+const ANY: Type = Type::OBJECT;
+
+/// Specialised opcodes of this version whose name says which types the operands have.
+pub const FIXED: &[(u8, &[Type])] = &[
+    (oc::BINARY_OP_SUBSCR_DICT, &[Type::DICT_EXACT, ANY]),
+    (oc::BINARY_OP_SUBSCR_LIST_INT, &[Type::LIST_EXACT, INT]),
+    (oc::BINARY_OP_SUBSCR_TUPLE_INT, &[Type::TUPLE_EXACT, INT]),
+    (oc::BINARY_OP_SUBSCR_STR_INT, &[STR, INT]),
+    (oc::BINARY_OP_SUBSCR_LIST_SLICE, &[Type::LIST_EXACT, ANY]),
+];
+
+/// Specialised opcodes of this version whose cache has the version of the class that is the operand.
+pub const CLASS: &[u8] = &[oc::LOAD_ATTR_CLASS_WITH_METACLASS_CHECK];
+
+/// The least version that a function can have (`FUNC_VERSION_FIRST_VALID`); lower numbers mean that it has none.
+pub const FIRST_FUNCTION_VERSION: u32 = 2;
+
+/// What native execution of an instruction saves that only this version has (`savings`).
+pub const fn saving(opcode: u8) -> Option<i64> {
+    Some(match opcode {
+        oc::BINARY_OP_EXTEND => 60,
+        oc::BINARY_OP_SUBSCR_LIST_INT | oc::BINARY_OP_SUBSCR_TUPLE_INT => 50,
+        oc::CALL_KW_PY | oc::CALL_KW_BOUND_METHOD => 250,
+        oc::BINARY_OP_SUBSCR_GETITEM => 150,
+        oc::CALL_KW_NON_PY => 0,
+        _ => return None,
+    })
+}
+
+/// The count of the free list of floats.
+pub type FreeFloats = i64;
+
+/// Its width.
+pub const FREE_FLOATS: Width = Width::I64;
+
+/// Where a float of that list has the next one.
+pub const NEXT_FREE_FLOAT: i32 = object::REFCNT;
+
+/// The number of the event where an iterator has ended without an exception for it.
+pub const STOP_ITERATION: i64 = 10;
+
+/// Events of an interpreter that have a byte each, with a bit for each tool.
+pub const GLOBAL_EVENTS: usize = 16;
+
+/// Those of a code object.
+pub const LOCAL_EVENTS: usize = 11;
