@@ -18,6 +18,7 @@ use super::names::{Names, Plan};
 use super::params::remove_trivial_params;
 use super::translate::Resumption;
 use super::{Block, Op};
+use crate::bytecode::Op::LoadFastBorrow;
 use crate::bytecode::{Code, GeneralOp, Instr, Met, Pc, Reason};
 use crate::facts::Source;
 use crate::facts::{RawEntry, World};
@@ -118,6 +119,8 @@ pub(super) struct Builder<'a> {
     pub(super) expected: Vec<bool>,
     /// The unit makes its frame, and has looked for pending work then.
     pub(super) enters: bool,
+    /// Whether the code has loads that borrow; then the others take references.
+    pub(super) lends: bool,
     /// If the unit's frame is one that is suspended and resumed: what is known of that.
     pub(super) resumption: Option<Resumption>,
     /// What is known of the namespace's names, in code that has them in registers.
@@ -191,6 +194,7 @@ pub fn build(
         handlers: handlers_by_instr(code),
         expected: Vec::new(),
         enters: !matches!(start, Start::Loop(..)),
+        lends: code.instrs.iter().any(|i| i.op == LoadFastBorrow),
         resumption: matches!(start, Start::Resume(_)).then(Resumption::default),
         inlined: match start {
             Start::Inlined(shown) => Some(shown),
@@ -553,6 +557,18 @@ impl Builder<'_> {
             }
             self.stack[index].owned = true;
         }
+    }
+
+    /// Whether the stack entry at `index` was pushed by a load that borrows: the local still has the object, and keeps it alive until the
+    /// entry is taken from the stack.
+    pub(super) fn is_lent(&self, index: usize) -> bool {
+        let entry = self.stack[index];
+        let object = self.f.object_of(entry.value);
+        let real = &self.locals[..self.code.locals.len()];
+        self.lends
+            && !entry.owned
+            && !matches!(self.f.op(object), Op::Null | Op::Const(_))
+            && real.iter().any(|local| self.f.object_of(*local) == object)
     }
 
     /// Make the top `n` entries owned and restart the instruction's state from there.

@@ -615,6 +615,10 @@ hir_ops! {
     /// also if it raises.
     CallNative(call: IntrinsicCall as Intrinsic) = "call_native" (; .. OPTIONAL_TAKEN) -> value owned OBJECT,
         never, runs_and_raises, stays, anew, [ALL], [ALL];
+    /// The same call, which drops the operands from the last to the first. Those whose bits are set in the number are lent: locals keep
+    /// them alive, and the call drops no reference to them.
+    CallNativeLent(call: IntrinsicCall as Intrinsic, lent: u32 as Number) = "call_native_lent" (; .. OPTIONAL_TAKEN) -> value owned OBJECT,
+        never, runs_and_raises, stays, anew, [ALL], [ALL];
     /// Call of a known function through the cell that has its entry: operands are the function and the arguments, whose
     /// references the call takes over.
     CallDirect(cell: u64 as Address) = "call_direct" (OBJECT; .. OPTIONAL_TAKEN) -> value owned OBJECT,
@@ -759,6 +763,11 @@ impl Op {
     /// The operands, of `count`, whose references the op takes over; the others keep their owners.
     pub fn takes_over(&self, count: usize) -> impl Iterator<Item = usize> + use<> {
         let row = self.row();
-        (0..count).filter(|index| row.operand(*index).is_taken)
+        let lent = match self {
+            Op::CallNativeLent(_, lent) => *lent,
+            _ => 0,
+        };
+        let is_lent = move |index: usize| lent.checked_shr(index as u32).unwrap_or(0) & 1 != 0;
+        (0..count).filter(move |index| row.operand(*index).is_taken && !is_lent(*index))
     }
 }

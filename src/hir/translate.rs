@@ -58,10 +58,13 @@ impl Builder<'_> {
                 let v = self.constant(arg);
                 self.push_borrowed(v);
             }
-            B::LoadFast => {
+            B::LoadFast | B::LoadFastBorrow => {
                 let v = self.locals[arg];
                 let v = self.refine(v, Type::OBJECT);
                 self.push_borrowed(v);
+                if instr.op == B::LoadFast && self.lends {
+                    self.own(self.stack.len() - 1);
+                }
             }
             B::LoadFastCheck => {
                 let v = self.bound(self.locals[arg]);

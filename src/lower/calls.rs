@@ -152,8 +152,8 @@ impl HighLevelOp<'_, '_> {
     }
 
     /// Calls a host function with the address of its operands. These are dropped before an
-    /// exception propagates.
-    pub(super) fn call_native(&mut self, call: &IntrinsicCall) -> lir::Value {
+    /// exception propagates: the first one first, or those that are not `lent`, the last one first.
+    pub(super) fn call_native(&mut self, call: &IntrinsicCall, lent: Option<u32>) -> lir::Value {
         self.publish();
         let count = self.args().len();
         let slot = self.array(count);
@@ -162,11 +162,16 @@ impl HighLevelOp<'_, '_> {
         let thread = self.lower.thread;
         let result = self.lower.host_call(call, vec![thread, buffer], None);
         let result = result.expect("a call gives an object");
-        for (i, p) in operands.into_iter().enumerate() {
+        let mut order: Vec<usize> = (0..count).collect();
+        if lent.is_some() {
+            order.reverse();
+        }
+        let is_lent = |i: usize| lent.is_some_and(|lent| i < 32 && lent >> i & 1 != 0);
+        for i in order {
             if self.is_made(i) {
-                self.lower.drop_fresh(self.arg(i), p)
-            } else {
-                self.lower.drop_operand(self.arg(i), p)
+                self.lower.drop_fresh(self.arg(i), operands[i]);
+            } else if !is_lent(i) {
+                self.lower.drop_operand(self.arg(i), operands[i]);
             }
         }
         let failed = self.b().is_null(result);

@@ -233,7 +233,8 @@ impl HighLevelOp<'_, '_> {
             }
 
             Op::General(op, imms) => return self.general(*op, *imms),
-            Op::CallNative(call) => self.call_native(call),
+            Op::CallNative(call) => self.call_native(call, None),
+            Op::CallNativeLent(call, lent) => self.call_native(call, Some(*lent)),
             Op::CallDirect(cell) => self.call_direct(*cell),
             Op::CallRaw(entry, consumed) => self.call_raw(entry, *consumed),
         })

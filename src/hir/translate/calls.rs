@@ -40,6 +40,9 @@ impl Named {
     }
 }
 
+/// How many operands of a call may be lent: as many as a number has bits.
+const MOST_LENT: usize = u32::BITS as usize;
+
 /// Where an argument of a direct call comes from, once those that belong into a tuple or a dict are there.
 enum Operand {
     /// An argument of the call, by number.
@@ -328,7 +331,15 @@ impl Builder<'_> {
                     _ => result,
                 };
                 // The unit keeps a known function alive, but no method.
-                (operands..self.stack.len()).for_each(|i| self.own(i));
+                let mut lent = 0;
+                for i in operands..self.stack.len() {
+                    let k = i - operands + usize::from(this.is_some());
+                    if k < MOST_LENT && self.is_lent(i) {
+                        lent |= 1 << k;
+                    } else {
+                        self.own(i);
+                    }
+                }
                 if let Some(this) = this {
                     self.own(base);
                     self.emit(Op::Incref, vec![this], Type::BOTTOM);
@@ -337,7 +348,11 @@ impl Builder<'_> {
                 let n = self.stack.len() - base;
                 // The callable stays, also if the call raises.
                 let state = self.state_without(n - 1);
-                let v = self.emit_raising(Op::CallNative(call), args, result, state);
+                let op = match self.code.last_first {
+                    true => Op::CallNativeLent(call, lent),
+                    false => Op::CallNative(call),
+                };
+                let v = self.emit_raising(op, args, result, state);
                 let callable = self.stack[base];
                 self.forget_top(n);
                 self.drop_entry(callable);

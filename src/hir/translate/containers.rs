@@ -156,7 +156,8 @@ impl Builder<'_> {
         let is_made = matches!(self.f.op(made), Op::General(G::GetIter, _));
         let is_given = || {
             let before = self.pc.0.checked_sub(1).map(|pc| self.code.instr(Pc(pc)));
-            let local = before.filter(|load| matches!(load.op, B::LoadFast | B::LoadFastCheck));
+            let is_load = |op| matches!(op, B::LoadFast | B::LoadFastBorrow | B::LoadFastCheck);
+            let local = before.filter(|load| is_load(load.op));
             let name = local.and_then(|load| self.code.locals.get(load.arg as usize));
             name.is_some_and(|(name, _)| name.starts_with('.'))
         };

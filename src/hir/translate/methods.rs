@@ -26,7 +26,7 @@ impl Builder<'_> {
                 && (self.handler(pc)).is_none_or(|h| self.handler(self.pc) == Some(h));
             match instr.op {
                 _ if !is_straight => return None,
-                B::LoadFast | B::LoadConst => arguments += 1,
+                B::LoadFast | B::LoadFastBorrow | B::LoadConst => arguments += 1,
                 B::LoadAttr if instr.arg2 == 0 && arguments > 0 => {}
                 B::Call if instr.arg == arguments => return Some(pc),
                 _ => return None,

@@ -140,9 +140,12 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
             Some(result) => result,
             None => call_object(thread, callable, args, positional, kwnames),
         };
-        Py_DECREF(callable);
-        for i in 0..count {
-            Py_DECREF(*args.add(i));
+        if abi::instructions::LAST_FIRST {
+            (0..count).rev().for_each(|i| Py_DECREF(*args.add(i)));
+            Py_DECREF(callable);
+        } else {
+            Py_DECREF(callable);
+            (0..count).for_each(|i| Py_DECREF(*args.add(i)));
         }
         after_call(thread, result)
     }

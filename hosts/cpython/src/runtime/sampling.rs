@@ -490,7 +490,8 @@ pub fn expect_locals(locals: &Locals, learnt: &mut Learnt, code: &Code) {
     let none = Vec::new();
     for (pc, pair) in (1..).map(Pc).zip(code.instrs.windows(2)) {
         let [load, instr] = pair else { continue };
-        if load.op != Op::LoadFast || teaches(instr.op) != Teaches::Class {
+        let is_load = matches!(load.op, Op::LoadFast | Op::LoadFastBorrow);
+        if !is_load || teaches(instr.op) != Teaches::Class {
             continue;
         }
         let slot = load.arg as usize;

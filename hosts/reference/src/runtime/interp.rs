@@ -225,7 +225,7 @@ fn step(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
             top.swap(other);
         }
         Op::LoadConst => frame.push(Some(frame.code().consts[arg].clone())),
-        Op::LoadFast | Op::LoadFastCheck => match frame.local(arg) {
+        Op::LoadFast | Op::LoadFastBorrow | Op::LoadFastCheck => match frame.local(arg) {
             Some(value) => frame.push(Some(value)),
             None if instr.op == Op::LoadFast => return raise(error::SYSTEM, "an unbound local"),
             None => return names::unbound(frame, arg),

@@ -62,8 +62,8 @@ pub fn lower(instruction: &Instruction) -> Option<[Option<Part>; 2]> {
     let one = |op: Op, arg: u32| Some([Some((op, arg, 0)), None]);
     match instruction.opcode {
         oc::LOAD_FAST_BORROW_LOAD_FAST_BORROW => Some([
-            Some((Op::LoadFast, arg >> 4, 0)),
-            Some((Op::LoadFast, arg & 15, 0)),
+            Some((Op::LoadFastBorrow, arg >> 4, 0)),
+            Some((Op::LoadFastBorrow, arg & 15, 0)),
         ]),
         oc::BINARY_OP if arg == SUBSCRIPT => one(Op::BinarySubscr, 0),
         oc::LOAD_SMALL_INT if arg < SMALL => one(Op::LoadConst, IMPLICIT + COMMON + arg),
@@ -80,7 +80,7 @@ pub fn lower(instruction: &Instruction) -> Option<[Option<Part>; 2]> {
 
 /// Opcodes of this version that are ops of the same meaning.
 pub const PLAIN: &[(u8, Op)] = &[
-    (oc::LOAD_FAST_BORROW, Op::LoadFast),
+    (oc::LOAD_FAST_BORROW, Op::LoadFastBorrow),
     (oc::NOT_TAKEN, Op::Nop),
     (oc::POP_ITER, Op::PopTop),
 ];

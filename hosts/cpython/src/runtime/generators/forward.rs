@@ -68,7 +68,10 @@ impl Forward {
         let [next, store, load, give, resume, drop, again] = code.instrs.get(first..at + 3)? else {
             return None;
         };
-        let ops = [next, store, load, give, resume, drop, again].map(|instr| instr.op);
+        let ops = [next, store, load, give, resume, drop, again].map(|instr| match instr.op {
+            Op::LoadFastBorrow => Op::LoadFast,
+            op => op,
+        });
         let is_plain =
             ops == [
                 Op::ForIter,
