@@ -315,7 +315,12 @@ impl<'a> Copier<'a> {
     /// The callee's frame ends: its locals drop what they own, in their order.
     fn drop_locals(&mut self, b: Block, new: Block) {
         let locals = locals_at_end(&self.plan.body, &self.idom, b);
-        for (k, &local) in locals.iter().enumerate() {
+        let mut order: Vec<usize> = (0..locals.len()).collect();
+        if self.plan.body.code.last_first {
+            order.reverse();
+        }
+        for k in order {
+            let local = locals[k];
             let v = self.value(local);
             if self.plan.lent[k] || *self.f.op(v) == Op::Null {
                 continue;

@@ -16,7 +16,7 @@
 //! | [`instructions`] | how instructions are written, and which ops they are |
 //! | [`feedback`] | specialised instructions, caches and counters, and what they say |
 //! | [`code_units`] | units that the runtime has executed, and distances between units |
-//! | [`calls`] | whether the arguments of a vectorcall are the calling frame's own, on its operand stack |
+//! | [`calls`] | whether the arguments of a vectorcall are the calling frame's own, on its operand stack, and how a callee takes them |
 //! | [`frames`] | how much of a frame's stack is in use, who owns it, and what may be marked in it |
 //! | [`generators`] | the states of generators |
 //! | [`recursion`] | how deep a thread may call |

@@ -97,11 +97,13 @@ pub fn stub(entry: &Entry) -> Func {
         // The interpreter's own call gives its references up: they are taken out of its stack, where an immortal
         // object stands in for each, so that an argument dies where the callee drops it.
         let (copy, take) = (b.block(), b.block());
+        let mut thread = None;
         if arity == 0 {
             b.jump(copy, &[]);
         } else {
             let helper = b.pconst(PyThreadState_GetUnchecked as *const () as u64);
             let ts = b.call_indirect(Signature::new(&[], &[Ty::Ptr]), helper, &[])[0];
+            thread = Some(ts);
             abi::calls::branch_on_owner(&mut b, ts, callee, args, arity, take, copy);
         }
         b.switch_to(take);
@@ -136,6 +138,9 @@ pub fn stub(entry: &Entry) -> Func {
         let values: Vec<_> = (0..arity)
             .map(|index| b.load(Width::Ptr, args, 8 * index as i32))
             .collect();
+        if let Some(ts) = thread {
+            abi::calls::give_up(&mut b, ts, callee, args, arity);
+        }
         b.jump(go, &values);
     } else {
         b.jump(slow, &[]);
@@ -262,10 +267,11 @@ pub unsafe extern "C" fn call_original(
     // SAFETY: as in `bind`.
     unsafe {
         let (ts, positional) = (current_thread(), nargsf & !ARGUMENTS_OFFSET);
-        if abi::calls::are_owned(ts, func, args, positional + keyword_count(kwnames)) {
+        let count = positional + keyword_count(kwnames);
+        if abi::calls::are_owned(ts, func, args, count) {
             // Where the call is wrong, the interpreter drops the arguments of its own calls in another order than those
             // of a vectorcall.
-            let taken = take_arguments(args, positional, kwnames);
+            let taken = abi::calls::take(ts, func, args, count);
             let func = Py_NewRef(func);
             return helpers::interpret(ts, func, taken.as_ptr(), positional, kwnames);
         }
@@ -635,18 +641,6 @@ unsafe fn keyword_count(kwnames: Object) -> usize {
     }
 }
 
-/// The arguments of a call of the interpreter's, taken from its stack.
-unsafe fn take_arguments(args: *const Object, given: usize, kwnames: Object) -> Vec<Object> {
-    // SAFETY: the caller's: the arguments are on the stack of the frame that is calling; None is immortal.
-    unsafe {
-        let named = keyword_count(kwnames);
-        let place = |index| &mut *args.add(index).cast_mut();
-        (0..given + named)
-            .map(|index| std::mem::replace(place(index), Py_None()))
-            .collect()
-    }
-}
-
 /// Bind the arguments of a vectorcall as the interpreter would: owned references for each parameter to `out`, in the
 /// order of the code's locals. Gives 1; 0 (and nothing owned) where the interpreter must be asked, because the call is
 /// wrong or unusual.
@@ -667,9 +661,10 @@ unsafe extern "C" fn bind(
         let given = nargsf & !ARGUMENTS_OFFSET;
         if bind_all(func, &shape, args, given, kwnames, out).is_some() {
             let count = given + keyword_count(kwnames);
-            if abi::calls::are_owned(current_thread(), func, args, count) {
+            let ts = current_thread();
+            if abi::calls::are_owned(ts, func, args, count) {
                 // As in the stub: the caller's references are given up now.
-                let taken = take_arguments(args, given, kwnames);
+                let taken = abi::calls::take(ts, func, args, count);
                 taken.into_iter().for_each(|object| Py_DECREF(object));
             }
             return 1;

@@ -318,6 +318,18 @@ fn stack_bounds() -> Option<(usize, usize)> {
     }
 }
 
+/// The first `count` slots of a frame, in the order in which the interpreter clears those of a frame that ends.
+pub fn in_order_of_clearing(count: i32) -> impl Iterator<Item = i32> {
+    let last = count - 1;
+    (0..count).map(move |slot| {
+        if state::CLEARED_FROM_TOP {
+            last - slot
+        } else {
+            slot
+        }
+    })
+}
+
 /// Stack that is reckoned with at most.
 const MOST_STACK: usize = 64 << 20;
 
@@ -347,7 +359,7 @@ pub fn leave(unit: &UnitState) -> Func {
 
     b.switch_to(drop);
     if shape.nlocalsplus <= UNROLLED {
-        for slot in 0..shape.nlocalsplus {
+        for slot in in_order_of_clearing(shape.nlocalsplus) {
             drop_slot(&mut b, frame, f::LOCALSPLUS + 8 * slot);
         }
     } else {
@@ -460,7 +472,7 @@ unsafe extern "C" fn free_local(object: Object) {
 
 /// [`free_local`] for many locals.
 unsafe extern "C" fn drop_locals(frame: Frame, count: i64) {
-    for slot in 0..count as i32 {
+    for slot in in_order_of_clearing(count as i32) {
         // SAFETY: the frame is unlinked but not popped; each slot is null or owned.
         unsafe {
             let object: Object = get(frame, f::LOCALSPLUS + 8 * slot);

@@ -9,7 +9,7 @@ use super::layouts::{code, frame, thread};
 use crate::abi::read;
 use cladonia::lir::{Block, Builder, IntCond, Opcode, Value};
 use cladonia::ll::Width;
-use pyo3_ffi::PyObject;
+use pyo3_ffi::{Py_None, PyObject};
 
 /// Where a code unit has the low byte of its instruction's argument.
 const ARGUMENT: i32 = 1;
@@ -113,5 +113,27 @@ pub unsafe fn are_owned(
             below if below.is_null() => *args.sub(2) == callee && argument == low_byte(given),
             _ => false,
         }
+    }
+}
+
+/// LIR that gives up what the calling frame's stack owns of copied arguments: nothing, since none are copied that it owns.
+pub fn give_up(_b: &mut Builder<'_>, _ts: Value, _callee: Value, _args: Value, _given: usize) {}
+
+/// Returns the arguments, which are taken from the stack.
+///
+/// # Safety
+/// The arguments are [owned](are_owned).
+pub unsafe fn take(
+    _ts: *const u8,
+    _callee: *mut PyObject,
+    args: *const *mut PyObject,
+    given: usize,
+) -> Vec<*mut PyObject> {
+    // SAFETY: the caller's promise: they are on the stack of the frame that is calling; None is immortal.
+    unsafe {
+        let place = |index| &mut *args.add(index).cast_mut();
+        (0..given)
+            .map(|index| std::mem::replace(place(index), Py_None()))
+            .collect()
     }
 }

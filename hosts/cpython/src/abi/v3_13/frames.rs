@@ -7,6 +7,9 @@ use crate::abi::{read, write};
 use cladonia::lir::{Builder, Opcode, Value};
 use cladonia::ll::Width;
 
+/// Whether a frame that ends is cleared from its last slot to its first one.
+pub const CLEARED_FROM_TOP: bool = false;
+
 /// The field that says how much of a frame's slots is in use.
 pub const TOP: (&str, i32, Width) = ("stacktop", frame::STACKTOP, Width::I32);
 use pyo3_ffi::PyObject;

@@ -8,6 +8,9 @@ use crate::abi::{read, write};
 use cladonia::lir::{Builder, Opcode, Value};
 use cladonia::ll::Width;
 
+/// Whether a frame that ends is cleared from its last slot to its first one.
+pub const CLEARED_FROM_TOP: bool = true;
+
 /// The field that says how much of a frame's slots is in use.
 pub const TOP: (&str, i32, Width) = ("stackpointer", frame::STACKPOINTER, Width::Ptr);
 

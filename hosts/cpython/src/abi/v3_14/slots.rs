@@ -52,15 +52,21 @@ pub fn object(word: Word) -> *mut PyObject {
     (word & !UNOWNED) as *mut PyObject
 }
 
+/// The object that a slot owns, if it owns one.
+#[inline(always)]
+pub fn owned(word: Word) -> Option<*mut PyObject> {
+    (word != 0 && word & UNOWNED == 0).then_some(word as *mut PyObject)
+}
+
 /// Drops what a slot owns.
 ///
 /// # Safety
 /// The slot is not used any more.
 #[inline(always)]
 pub unsafe fn close(word: Word) {
-    if word != 0 && word & UNOWNED == 0 {
+    if let Some(object) = owned(word) {
         // SAFETY: the caller's promise: an owned object.
-        unsafe { Py_DECREF(word as *mut PyObject) }
+        unsafe { Py_DECREF(object) }
     }
 }
 

@@ -231,7 +231,7 @@ pub(super) unsafe fn clear_slots(frame: Frame) {
     unsafe {
         let count: i32 = state::depth(frame);
         state::set_depth(frame, 0);
-        for slot in 0..count {
+        for slot in frames::in_order_of_clearing(count) {
             slots::close(get(frame, f::LOCALSPLUS + 8 * slot));
         }
         slots::close(get(frame, f::FUNCOBJ));
