@@ -104,7 +104,7 @@ def resurrected(n):
 def ignored(n):
     """A generator that does not end when it is closed is said to be so."""
     seen = []
-    before, sys.unraisablehook = sys.unraisablehook, lambda a: seen.append((repr(a.exc_value), a.object.__name__))
+    before, sys.unraisablehook = sys.unraisablehook, lambda a: seen.append((repr(a.exc_value), getattr(a.object, "__name__", "none")))
     try:
         for _ in range(n):
             first_of(stubborn)

@@ -149,7 +149,7 @@ fn calls(f: &Function) -> BTreeMap<Value, Invocation> {
     for &block in &f.order {
         for &v in &f.blocks[block].insts {
             let (callable, invocation) = match f.op(v) {
-                Op::General(G::Call, _) => {
+                Op::General(G::Call | G::CallLent, _) => {
                     let args = &f.inst(v).args;
                     let keywords = match f.op(f.object_of(args[0])) {
                         Op::Const(names) => text_of_tuple(&names.name()),

@@ -288,7 +288,7 @@ impl<'w> Deduction<'w> {
                 _,
             ) => true,
             // A new instance of a watched class.
-            Op::General(G::Call, _) => {
+            Op::General(G::Call | G::CallLent, _) => {
                 resolver.constant(unit.func, v).is_some() || {
                     let callee = f.object_of(f.arg(v, 1));
                     matches!(

@@ -177,7 +177,7 @@ impl<'w> Resolver<'w> {
                     _ => var(),
                 },
             },
-            G::Call => self.of_call(func, v),
+            G::Call | G::CallLent => self.of_call(func, v),
             G::BuildList => instance("list"),
             G::BuildTuple => instance("tuple"),
             G::BuildSet => instance("set"),
@@ -329,7 +329,9 @@ impl<'w> Resolver<'w> {
                 }
             }
             G::ImportName | G::MakeFunction => Some((reference, Vec::new())),
-            G::Call => class_statement(self.world.program, f, v).map(|_| (reference, Vec::new())),
+            G::Call | G::CallLent => {
+                class_statement(self.world.program, f, v).map(|_| (reference, Vec::new()))
+            }
             _ => None,
         }
     }

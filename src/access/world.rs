@@ -482,7 +482,7 @@ pub(super) fn class_statement(
     f: &Function,
     v: Value,
 ) -> Option<(FuncId, Vec<Value>, bool)> {
-    let Op::General(G::Call, _) = f.op(v) else {
+    let Op::General(G::Call | G::CallLent, _) = f.op(v) else {
         return None;
     };
     let callable = f.object_of(f.arg(v, 1));
@@ -514,7 +514,7 @@ fn unwrapped(program: &Program, f: &Function, v: Value) -> (Option<FuncId>, Opti
 /// The wrapper and the wrapped value of a call of `staticmethod`, `classmethod` or `property`.
 pub(super) fn wrapped(f: &Function, v: Value) -> Option<(Wrapper, Value)> {
     let v = f.object_of(v);
-    let Op::General(G::Call, _) = f.op(v) else {
+    let Op::General(G::Call | G::CallLent, _) = f.op(v) else {
         return None;
     };
     let args = &f.inst(v).args;

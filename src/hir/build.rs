@@ -571,8 +571,19 @@ impl Builder<'_> {
             && real.iter().any(|local| self.f.object_of(*local) == object)
     }
 
-    /// Make the top `n` entries owned and restart the instruction's state from there.
+    /// Make the top `n` entries owned, but for those that are [lent](Self::is_lent), and restart the instruction's state from there.
     pub(super) fn own_operands(&mut self, n: usize) {
+        let len = self.stack.len();
+        for i in len - n..len {
+            if !self.is_lent(i) {
+                self.own(i);
+            }
+        }
+        self.start_instr();
+    }
+
+    /// The same for an instruction that takes the entries over: all are owned.
+    pub(super) fn take_operands(&mut self, n: usize) {
         let len = self.stack.len();
         for i in len - n..len {
             self.own(i);

@@ -764,7 +764,10 @@ impl Op {
     pub fn takes_over(&self, count: usize) -> impl Iterator<Item = usize> + use<> {
         let row = self.row();
         let lent = match self {
-            Op::CallNativeLent(_, lent) => *lent,
+            Op::CallNativeLent(_, lent) => u64::from(*lent),
+            Op::General(GeneralOp::CallLent, [lent, _]) => {
+                (*lent as u64) << GeneralOp::CallLent.info().operands
+            }
             _ => 0,
         };
         let is_lent = move |index: usize| lent.checked_shr(index as u32).unwrap_or(0) & 1 != 0;

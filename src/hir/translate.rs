@@ -370,7 +370,7 @@ impl Builder<'_> {
                     self.start_instr();
                     self.guard_null(nothing);
                 }
-                self.own_operands(n);
+                self.take_operands(n);
                 let state = self.state_without(n);
                 let mut args = self.top_values(n);
                 args.remove(1);
@@ -387,7 +387,7 @@ impl Builder<'_> {
             B::BuildString => self.build_from(G::BuildString, arg, Type::UNICODE_EXACT),
             B::BuildInterpolation => {
                 let n = 2 + (arg & 1);
-                self.own_operands(n);
+                self.take_operands(n);
                 let state = self.state_without(n);
                 let args = self.top_values(n);
                 let conversion = (arg >> 1) as i64;
@@ -403,7 +403,7 @@ impl Builder<'_> {
             }
             B::BuildConstKeyMap => {
                 let keys = self.pop();
-                self.own_operands(arg);
+                self.take_operands(arg);
                 let state = self.state_without(arg);
                 let mut args = vec![keys.value];
                 args.extend(self.top_values(arg));
@@ -448,7 +448,7 @@ impl Builder<'_> {
             B::ConvertValue => self.push_general(G::ConvertValue, [arg as i64, 0], 1),
             B::MakeFunction => self.push_general(G::MakeFunction, [0, 0], 1),
             B::SetFunctionAttribute => {
-                self.own_operands(2);
+                self.take_operands(2);
                 let n = self.stack.len();
                 let (attr, function) = (self.stack[n - 2], self.stack[n - 1]);
                 self.general(
@@ -541,7 +541,7 @@ impl Builder<'_> {
                 return Ok(true);
             }
             B::EndSend => {
-                self.own_operands(2);
+                self.take_operands(2);
                 let value = self.pop();
                 let receiver = self.pop();
                 self.push_owned(value.value);

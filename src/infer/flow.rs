@@ -231,7 +231,7 @@ impl Engine<'_> {
                     self.order_tests(op.symbol(), arg(0), arg(1), truth)
                 })
             }
-            Op::General(G::Call, _) if inst.args.len() == 5 => {
+            Op::General(G::Call | G::CallLent, _) if inst.args.len() == 5 => {
                 match self.builtin_of(arg(1)).as_deref() {
                     Some("isinstance") => self.class_tests(arg(3), arg(4), truth),
                     _ => Env::new(),
@@ -292,7 +292,7 @@ impl Engine<'_> {
             let f = self.function(self.here.version);
             let inst = &f.insts[x];
             if truth
-                && matches!(inst.op, Op::General(G::Call, _))
+                && matches!(inst.op, Op::General(G::Call | G::CallLent, _))
                 && inst.args.len() == 4
                 && self.builtin_of(inst.args[1]).as_deref() == Some("type")
                 && let Some(classes) = self.classes_of(&other)

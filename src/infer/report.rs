@@ -452,7 +452,7 @@ impl Engine<'_> {
             format!("{arg:?} = {text}")
         });
         let callee = match inst.op {
-            Op::General(G::Call, _) => inst.args.get(1),
+            Op::General(G::Call | G::CallLent, _) => inst.args.get(1),
             Op::CallDirect(_) => inst.args.first(),
             _ => None,
         };

@@ -34,10 +34,19 @@ impl HighLevelOp<'_, '_> {
         if info.frame {
             operands.push(self.lower.frame);
         }
+        let fixed = info.operands as usize;
+        let mut imms = imms;
+        if op == GeneralOp::CallLent {
+            // An object that is made here is the helper's.
+            for k in 0..self.args().len() - fixed {
+                if self.is_unmade(fixed + k) {
+                    imms[0] &= !(1 << k);
+                }
+            }
+        }
         for &imm in &imms[..info.imms as usize] {
             operands.push(self.b().iconst(imm));
         }
-        let fixed = info.operands as usize;
         for i in 0..fixed {
             operands.push(self.object(i));
         }

@@ -149,6 +149,11 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         self.made.iter().any(|(v, _)| *v == self.arg(i))
     }
 
+    /// Returns whether an object would have to be made of an operand.
+    pub(super) fn is_unmade(&self, i: usize) -> bool {
+        !matches!(self.lower.repr(self.arg(i)), Repr::Object | Repr::Null)
+    }
+
     /// Emits the LIR op that is equivalent to this op, with its operands.
     pub(super) fn plain(&mut self, op: Opcode) -> lir::Value {
         let types = op.info().args.expect("an op with fixed operands");

@@ -119,6 +119,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::LoadFromDictOrDeref => entry!(scopes::load_from_dict_or_deref, 3),
         G::CopyFreeVars => entry!(scopes::copy_free_vars, 2),
         G::Call => entry!(calls::call, 4),
+        G::CallLent => entry!(calls::call_lent, 5),
         G::CallEx => entry!(calls::call_ex, 3),
         G::CallIntrinsic1 => entry!(calls::call_intrinsic_1, 3),
         G::CallIntrinsic2 => entry!(calls::call_intrinsic_2, 4),

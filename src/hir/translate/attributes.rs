@@ -209,6 +209,7 @@ impl Builder<'_> {
                 self.assume(more);
                 let function = self.assumed(function);
                 // The receiver is the callee's from here on.
+                self.take_operands(1);
                 let state = self.state_without(1);
                 let this = self.pop();
                 let args = vec![function, this.value];
@@ -242,7 +243,7 @@ impl Builder<'_> {
             self.push_kept(object);
             self.drop_entry(this);
         }
-        self.own_operands(1);
+        self.take_operands(1);
         let state = self.state();
         let this = self.stack[self.stack.len() - 1].value;
         let ty = match self.ty(function) <= Type::FUNC {
@@ -350,8 +351,14 @@ impl Builder<'_> {
             }
             None => Op::Store(store),
         };
+        // The object holds the value from here on.
+        let below = self.stack.len() - 2;
+        if !self.stack[below].owned {
+            self.own(below);
+            self.start_instr();
+        }
         let state = self.state();
-        let value = self.stack[self.stack.len() - 2].value;
+        let value = self.stack[below].value;
         let old = self.emit_with(
             store,
             vec![receiver, value],

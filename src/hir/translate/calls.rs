@@ -73,7 +73,10 @@ impl Builder<'_> {
         {
             return;
         }
-        self.own_operands(n + 2);
+        match n + 2 >= MOST_LENT {
+            true => self.take_operands(n + 2),
+            false => self.own_operands(n + 2),
+        }
         if let Some(named) = &named
             && self.call_kin(instr, base, n, named)
         {
@@ -105,7 +108,14 @@ impl Builder<'_> {
             Some(Callee::Builtin(b)) if names.is_none() => typing::builtin(b),
             _ => Type::OBJECT,
         };
-        let v = self.general_at(G::Call, [0, 0], args, ty, state);
+        let first = self.stack.len() - (n + 2);
+        let lent = (0..(n + 2).min(MOST_LENT)).filter(|k| self.is_lent(first + k));
+        let lent = lent.fold(0, |all, k| all | 1 << k);
+        let (op, imms) = match lent {
+            0 => (G::Call, [0, 0]),
+            _ => (G::CallLent, [lent, 0]),
+        };
+        let v = self.general_at(op, imms, args, ty, state);
         self.forget_call(n + 2);
         self.push_owned(v);
     }
@@ -218,7 +228,7 @@ impl Builder<'_> {
                     return false;
                 }
                 self.assume(assumptions);
-                self.own_operands(n + 2);
+                self.take_operands(n + 2);
                 self.call_direct(function, entry_cell, base, Some(this), bound, named);
                 true
             }
@@ -280,7 +290,7 @@ impl Builder<'_> {
         if !(self.ty(this) <= Type::NULLPTR) || failed(Reason::Type) || failed(Reason::Shape) {
             return false;
         }
-        self.start_instr();
+        self.take_operands(n + 2);
         let function = self.guard_type(callable, Type::FUNC);
         let state = self.state();
         let check = Op::Check(kin.check);
@@ -607,7 +617,7 @@ impl Builder<'_> {
         if arms.is_empty() {
             return false;
         }
-        self.own_operands(n + 2);
+        self.take_operands(n + 2);
         let (join, general) = (self.inner_block(), self.inner_block());
         // What is no method of the class has no self.
         let null = self.emit(Op::IsNull, vec![self.stack[base + 1].value], Type::CBOOL);

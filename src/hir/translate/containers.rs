@@ -45,7 +45,7 @@ impl Builder<'_> {
         else {
             return false;
         };
-        self.own_operands(n + 1);
+        self.take_operands(n + 1);
         self.guard_type(container, want);
         for (&v, ty) in bounds.iter().zip(types) {
             self.guard_type(v, ty);
@@ -348,7 +348,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn build_from(&mut self, op: G, n: usize, ty: Type) {
-        self.own_operands(n);
+        self.take_operands(n);
         let state = self.state_without(n);
         let args = self.top_values(n);
         let v = self.general_at(op, [0, 0], args, ty, state);

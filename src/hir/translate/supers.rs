@@ -14,7 +14,7 @@ use crate::types::{ObjectHandle, Type};
 impl Builder<'_> {
     pub(super) fn load_super_attr(&mut self, instr: &Instr) {
         let as_method = instr.arg2 & 1 != 0;
-        self.own_operands(3);
+        self.take_operands(3);
         let Some(class) = self.class_of_super(instr) else {
             return self.load_super_generally(instr);
         };

@@ -209,7 +209,7 @@ impl Engine<'_> {
             G::LoadGlobal | G::LoadName => self.load_global(v, op, imms[0]),
             G::StoreName | G::StoreGlobal => self.store_name(imms[0], &args[0], op),
             G::CopyFreeVars => Outcome::Nothing,
-            G::Call => self.call_general(v, args),
+            G::Call | G::CallLent => self.call_general(v, args),
             G::GetIter => self.get_iter(v, &args[0]),
             G::RangeIter => Outcome::Value(Facts::any_object()),
             G::IterNext => self.iter_next(v, &args[0]),

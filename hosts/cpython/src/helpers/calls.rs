@@ -151,6 +151,46 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
     }
 }
 
+/// [`call`] where the entries of the array whose bits are set are borrowed. What takes its arguments over gets references of its own.
+pub unsafe extern "C" fn call_lent(
+    thread: Thread,
+    lent: i64,
+    kwnames: Obj,
+    array: *mut Obj,
+    length: i64,
+) -> Obj {
+    // SAFETY: as of `call`: each entry that is not lent is dropped once.
+    unsafe {
+        let callable = *array;
+        let is_lent = |k: usize| lent >> k & 1 != 0;
+        let has_self = !(*array.add(1)).is_null();
+        let takes_over = Py_TYPE(callable) == &raw mut PyFunction_Type
+            || Py_TYPE(callable) == &raw mut PyMethod_Type;
+        if takes_over {
+            for k in (0..length as usize).filter(|k| is_lent(*k)) {
+                Py_INCREF(*array.add(k));
+            }
+            return call(thread, kwnames, array, length);
+        }
+        let first = if has_self { 1 } else { 2 };
+        let (args, count) = (array.add(first), length as usize - first);
+        let positional = match kwnames.is_null() {
+            true => count,
+            false => count - Py_SIZE(kwnames) as usize,
+        };
+        let result = match c_functions::call(thread, callable, args, positional, kwnames) {
+            Some(result) => result,
+            None => call_object(thread, callable, args, positional, kwnames),
+        };
+        for k in (first..length as usize).rev().chain([0]) {
+            if !is_lent(k) {
+                Py_DECREF(*array.add(k));
+            }
+        }
+        after_call(thread, result)
+    }
+}
+
 /// Call what has no way of its own; all is borrowed.
 #[inline(never)]
 unsafe fn call_object(

@@ -224,6 +224,15 @@ fn address(op: GeneralOp) -> usize {
         G::Call => f!(|_t: T, names: Obj, array: *const Obj, n: i64| -> Obj {
             give(call_array(see_or_null(names).as_deref(), take(array, n)))
         }),
+        G::CallLent => f!(
+            |_t: T, lent: i64, names: Obj, array: *const Obj, n: i64| -> Obj {
+                for k in (0..n as usize).filter(|k| lent >> k & 1 != 0) {
+                    // SAFETY: the module's contract: so many objects. The copy is a reference that the call takes over.
+                    let _taken_over = see(unsafe { *array.add(k) }).clone();
+                }
+                give(call_array(see_or_null(names).as_deref(), take(array, n)))
+            }
+        ),
         G::CallEx => f!(|_t: T, array: *const Obj, n: i64| -> Obj {
             let owned = take_objects(array, n);
             give(names::call_ex(&owned[0], &owned[1], owned.get(2)))

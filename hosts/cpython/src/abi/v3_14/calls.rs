@@ -122,13 +122,16 @@ unsafe fn on_stack(
         let locals: i32 = read(slots::code(current), code::NLOCALSPLUS);
         let bottom = current.offset((frame::LOCALSPLUS + 8 * locals) as isize);
         let bottom = bottom.cast::<Word>();
-        if end.offset_from(bottom) < (given + names + 2) as isize {
+        let below = end.offset_from(bottom) - (given + names) as isize;
+        if below < 1 {
             return None;
         }
         let first = end.sub(given + names);
         let passed = match slots::object(*first.sub(1)) {
-            below if below == callee => given.wrapping_sub(1),
-            below if below.is_null() && slots::object(*first.sub(2)) == callee => given,
+            object if object == callee => given.wrapping_sub(1),
+            object if object.is_null() && below > 1 && slots::object(*first.sub(2)) == callee => {
+                given
+            }
             _ => return None,
         };
         let same = |index| slots::object(*first.add(index)) == *args.add(index);
