@@ -8,29 +8,64 @@ venv="$root/.venv"
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }
 
-# Whether an interpreter is a CPython of one of some versions.
-is_wanted() {
+# The versions of CPython that a wheel can be built for, the newest first.
+supported=(3.14 3.13)
+
+# Why an interpreter is not a CPython that a wheel of one of some versions can be built for, in one line; nothing if it is one.
+why_not() {
     local python=$1
     shift
-    "$python" -c 'import sys; sys.exit(sys.implementation.name != "cpython" or "%d.%d" % sys.version_info[:2] not in sys.argv[1:])' "$@" 2>/dev/null
+    "$python" - "$@" 2>/dev/null <<'END' || printf '%s is no Python\n' "$python"
+import sys
+version = "%d.%d" % sys.version_info[:2]
+flags = getattr(sys, "abiflags", "")
+wanted = " or ".join(reversed(sys.argv[1:]))
+if sys.implementation.name != "cpython":
+    print(f"Cladonia needs CPython {wanted}; {sys.executable} is {sys.implementation.name}")
+elif version not in sys.argv[1:]:
+    print(f"Cladonia needs CPython {wanted}; {sys.executable} is CPython {version}")
+elif "t" in flags:
+    print(f"Cladonia does not support the free-threaded build of CPython: {sys.executable}")
+elif "d" in flags:
+    print(f"Cladonia does not support debug builds of CPython: {sys.executable}")
+END
 }
 
-# The CPython to use: $PYTHON if given, which may be a 3.14 (for which compiling is not supported yet), or the first 3.13 found.
+is_wanted() { [ -z "$(why_not "$@")" ]; }
+
+# Prints the CPython to use: $PYTHON if given, or the first one found of some versions, the preferred one first.
 find_python() {
+    local versions=("$@") version choice why
+    [ $# -gt 0 ] || versions=("${supported[@]}")
     if [ -n "${PYTHON:-}" ]; then
-        is_wanted "$PYTHON" 3.13 3.14 || fail "Cladonia needs CPython 3.13 or 3.14; \$PYTHON is $("$PYTHON" -V 2>/dev/null || echo "not a Python ($PYTHON)")."
+        why=$(why_not "$PYTHON" "${supported[@]}")
+        [ -z "$why" ] || fail "$why"
         printf '%s\n' "$PYTHON"
         return
     fi
-    local choice
-    for choice in python3.13 python3 python "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.13*/bin/python3.13 /usr/local/bin/python3.13 /opt/python*/bin/python3.13; do
-        if command -v "$choice" >/dev/null 2>&1 && is_wanted "$choice" 3.13; then
-            # The interpreter itself, not a shim that looks at the current directory.
-            "$choice" -c 'import sys; print(sys.executable)'
-            return
-        fi
+    for version in "${versions[@]}"; do
+        for choice in "python$version" python3 python "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version"*/bin/"python$version" \
+            /usr/local/bin/"python$version" /opt/python*/bin/"python$version"; do
+            if command -v "$choice" >/dev/null 2>&1 && is_wanted "$choice" "$version"; then
+                # The interpreter itself, not a shim that looks at the current directory.
+                "$choice" -c 'import sys; print(sys.executable)'
+                return
+            fi
+        done
     done
-    fail "Cladonia needs CPython 3.13 and found none; put python3.13 on PATH or set \$PYTHON."
+    fail "Cladonia needs CPython 3.13 or 3.14 and found none; put one on PATH, or name it by --python or \$PYTHON."
+}
+
+# Reads `--python P`, for which $PYTHON stands as well; the other arguments are left in $arguments.
+read_python() {
+    arguments=()
+    while [ $# -gt 0 ]; do
+        case "$1" in
+            --python) [ $# -gt 1 ] || fail "--python needs an interpreter"; export PYTHON=$2; shift 2 ;;
+            --python=*) export PYTHON=${1#*=}; shift ;;
+            *) arguments+=("$1"); shift ;;
+        esac
+    done
 }
 
 need_rust() {
@@ -39,9 +74,9 @@ need_rust() {
     command -v cc >/dev/null 2>&1 || fail "A C compiler, with which Rust links, is needed to build Cladonia: cc is not on PATH."
 }
 
-# Puts the wheel that was built last where a Python without pip finds it.
+# Puts the wheel that was built last where a Python without pip finds it; a second argument names another folder of wheels.
 install_wheel_into() {
-    "$1" - "$root"/target/wheels/cladonia-*.whl <<'EOF'
+    "$1" - "${2:-$root/target/wheels}"/cladonia-*.whl <<'EOF'
 import pathlib, shutil, sys, zipfile
 
 target = next(path for path in map(pathlib.Path, reversed(sys.path)) if path.name in ("dist-packages", "site-packages"))
@@ -58,10 +93,17 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
 EOF
 }
 
-# A virtual environment with a wheel of this checkout in it. Sets $python, the environment's interpreter.
+# Builds a wheel for an interpreter into a folder that has nothing else; maturin is the environment's.
+build_wheel() {
+    rm -rf "$2"
+    PYO3_PYTHON=$1 "$venv/bin/maturin" build --quiet --release --locked --manifest-path hosts/cpython/Cargo.toml --interpreter "$1" --out "$2"
+}
+
+# A virtual environment with a wheel of this checkout in it, for a CPython of the first of some versions that is found. Sets $python, the
+# environment's interpreter.
 install_here() {
     local base
-    base=$(find_python) || exit 1
+    base=$(find_python "$@") || exit 1
     need_rust
     if ! { [ -x "$venv/bin/python" ] && is_wanted "$venv/bin/python" "$("$base" -c 'import sys; print("%d.%d" % sys.version_info[:2])')"; }; then
         rm -rf "$venv"
@@ -71,9 +113,7 @@ install_here() {
     export PYO3_PYTHON="$python"
     "$python" -m pip --disable-pip-version-check install --quiet 'maturin>=1.9,<2' \
         || fail "maturin could not be installed into .venv."
-    rm -rf "$root/target/wheels"
-    "$venv/bin/maturin" build --quiet --release --locked --manifest-path hosts/cpython/Cargo.toml \
-        --interpreter "$python" --out "$root/target/wheels" || fail "the build failed."
+    build_wheel "$python" "$root/target/wheels" || fail "the build failed."
     "$python" -m pip --disable-pip-version-check install --quiet --force-reinstall --no-deps --no-index "$root"/target/wheels/cladonia-*.whl \
         || fail "the wheel could not be installed into .venv."
 }

@@ -12,6 +12,7 @@ import argparse
 import hashlib
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -38,7 +39,7 @@ def main():
         print(f"note: the JIT can't work in {python}: {reason}")
         if options.require_jit:
             sys.exit(1)
-    files = all_files(python) if options.all else CI if options.ci else options.files.split(",") if options.files else USUAL
+    files = sample(all_files(python) if options.all else CI if options.ci else options.files.split(",") if options.files else USUAL, options.sample)
     results = Results(options.results, fingerprint(python), options.fresh, options.keep)
     runner = Runner(python, options, results)
     coverage = harness.Coverage()
@@ -75,12 +76,21 @@ def main():
     sys.exit(1 if differing else 0)
 
 
+def sample(files, count):
+    """So many of the files, others after each commit."""
+    if not count or count >= len(files):
+        return files
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=HERE, capture_output=True, text=True).stdout.strip()
+    return sorted(random.Random(commit).sample(files, count))
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--files", help="names of test files, with commas (default: the list that must agree)")
     which.add_argument("--ci", action="store_true", help="a subset of at most three minutes")
     which.add_argument("--all", action="store_true", help="every file of the suite")
+    parser.add_argument("--sample", type=int, metavar="N", help="only N of these files, chosen by the commit")
     parser.add_argument("--python", help="the interpreter to test (default: .venv, $PYTHON, python3.13)")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for one file")

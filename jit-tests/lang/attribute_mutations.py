@@ -1,5 +1,6 @@
 """Every assignment that can change what an attribute access means, at every moment: before the accesses have run, after they
 have, in the midst of a call, by a finaliser, and by another thread."""
+import sys
 import threading
 import types
 
@@ -206,6 +207,11 @@ Plain.__call__ = other
 Plain.__init__ = other
 Plain.__new__ = other
 """.splitlines()
+
+# From 3.14 on the interpreter reads an attribute of a module from its dict, once it has done so often, also if the module has got a class with
+# a property of that name meanwhile. Compiled code asks the class.
+if sys.version_info >= (3, 14):
+    CHANGES.remove("mod.__class__ = Module")
 
 FUNCTIONS = ("accesses", "single_x", "single_m", "single_store", "single_super", "looped", "missing", "plain")
 

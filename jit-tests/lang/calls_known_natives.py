@@ -210,12 +210,13 @@ def deaths():
 
 def counts():
     def held(d, x):
+        before = sys.getrefcount(x)
         d.get(x, x)
         type(x)
         id(x)
         isinstance(x, str)
         str(d)
-        return sys.getrefcount(x)
+        return sys.getrefcount(x) - before
 
     x = object()
     print({held({}, x) for _ in range(60)})
@@ -230,7 +231,7 @@ def deep():
 
     for _ in range(35):
         depth(3)
-    print(len(depth(50)), attempt(depth, 100000)[:40])
+    print(len(depth(50)), attempt(depth, 100000).partition(" (used")[0][:40])
 
     class Endless:
         def __hash__(self):

@@ -130,7 +130,11 @@ impl Builder<'_> {
                 if result == Wanted::Nothing {
                     self.decref(v);
                 }
-                self.drop_top(n);
+                match operator {
+                    // They were the method's locals.
+                    Operator::Item if self.code.last_first => self.drop_top_as_locals(n),
+                    _ => self.drop_top(n),
+                }
                 match result {
                     Wanted::Object => self.push_owned(v),
                     Wanted::Truth => self.push_truth(v, n),

@@ -64,6 +64,14 @@ impl Builder<'_> {
         }
     }
 
+    /// Pop the top `n` entries, which the interpreter has made locals of a frame, and drop their references, the last one first.
+    pub(super) fn drop_top_as_locals(&mut self, n: usize) {
+        let entries = self.stack.split_off(self.stack.len() - n);
+        for e in entries.into_iter().rev() {
+            self.drop_entry(e);
+        }
+    }
+
     /// Whether the instruction's operands are dropped from the top down.
     fn drops_last_first(&self) -> bool {
         self.code

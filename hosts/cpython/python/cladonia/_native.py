@@ -8,7 +8,7 @@ from __future__ import annotations
 #: The versions of CPython that there is a native module for.
 SUPPORTED = ((3, 13), (3, 14))
 #: Those of them where it is used only if `CLADONIA_EXPERIMENTAL` asks for it.
-EXPERIMENTAL = ((3, 14),)
+EXPERIMENTAL = ()
 
 _found = None
 

@@ -1,7 +1,7 @@
 //! What the interpreter notes in a code object while it executes it: specialised opcodes, their caches, and counters.
 
 use super::forms;
-use super::layouts::{code, function, interp};
+use super::layouts::{code, function, gc_head, interp, object};
 use super::opcodes as oc;
 use crate::abi;
 use cladonia::types::Type;
@@ -133,8 +133,24 @@ pub unsafe fn first_executions(unit: *const u16) -> Option<u32> {
 /// # Safety
 /// The GIL is held.
 pub unsafe fn function_of_version(version: u32) -> *mut PyObject {
+    // SAFETY: the caller's promise; what is in the table is a function's memory, with the collector's header before it.
+    unsafe {
+        let found = of_version(version, 0, function::VERSION);
+        if found.is_null() || is_put_off(found) {
+            return std::ptr::null_mut();
+        }
+        found
+    }
+}
+
+/// Whether an object that the collector knows as long as it lives has no references any more, but is deallocated later: from 3.14 on the
+/// interpreter puts that off where the thread's stack is nearly used up, which it always is in a thread with a stack of 64 KiB.
+///
+/// # Safety
+/// The object has a header of the collector's, and its memory has not been freed.
+unsafe fn is_put_off(object: *mut PyObject) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { of_version(version, 0, function::VERSION) }
+    unsafe { abi::read::<u64, _>(object, gc_head::NEXT - object::GC_HEAD) == 0 }
 }
 
 /// The code whose functions begin with this version, borrowed; null if there is none. The functions that were made of it may have died.
