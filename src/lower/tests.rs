@@ -254,6 +254,7 @@ fn immediates(host: &Host) -> Vec<String> {
     assert_eq!(host.intrinsic("own").as_u32(), own);
     let own = format!("intrinsic{own}[]");
     let typed = format!("LongExact {own}");
+    let numbered = format!("{own} 1");
     let kinds = [
         "",
         "0",
@@ -272,6 +273,7 @@ fn immediates(host: &Host) -> Vec<String> {
         "ImmortalObjectExact[len]",
         &own,
         &typed,
+        &numbered,
     ];
     kinds.map(str::to_owned).to_vec()
 }

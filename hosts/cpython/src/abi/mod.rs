@@ -1,10 +1,12 @@
-//! What Cladonia knows of the interpreter's insides, and whether the interpreter that is running agrees.
+//! What Cladonia knows of the interpreter's insides, and whether the interpreter that is running
+//! agrees.
 //!
-//! One module a minor version (`v3_13`) holds all that is peculiar to that version. The others in the crate reach it by the names
-//! that are re-exported here, so that a wheel for another version is this crate with another module; a test
-//! (`tests/versions.rs`) looks for what has leaked out. What a version says is believed only after [`validate`]: the
-//! running interpreter must be of the right version and build, its own `_Py_DebugOffsets` must agree, and live objects must
-//! hold what they were made of where the table says so.
+//! One module a minor version (`v3_13`) holds all that is peculiar to that version. The others in
+//! the crate reach it by the names that are re-exported here, so that a wheel for another version
+//! is this crate with another module; a test (`tests/versions.rs`) looks for what has leaked out. A
+//! version's module is relied on only after [`validate`]: the running interpreter must be of the
+//! right version and build, its own `_Py_DebugOffsets` must agree, and live objects must have their
+//! values where the table has the fields.
 //!
 //! # What a version module provides
 //! | item | what it knows |
@@ -32,8 +34,8 @@
 //! | [`tables`] | how exception and line tables are written |
 //! | [`tier2`] | whether the interpreter's own experimental compiler is on |
 //!
-//! Nothing is a trait: which version it is, is decided when the crate is compiled, and a module that lacks an item, or has one of
-//! another type, does not compile.
+//! Nothing is a trait: which version it is, is decided when the crate is compiled, and a module
+//! that lacks an item, or has one of another type, does not compile.
 
 mod selftest;
 #[cfg(test)]
@@ -43,7 +45,8 @@ mod v3_13;
 #[cfg(Py_3_14)]
 mod v3_14;
 
-// The version that this crate is compiled for: the one place that names it. Which one it is, `build.rs` says.
+// The version that this crate is compiled for: the one place that names it. Which one it is,
+// `build.rs` says.
 #[cfg(not(Py_3_14))]
 use v3_13 as version;
 #[cfg(Py_3_14)]
@@ -89,21 +92,21 @@ pub enum AbiError {
     Layout {
         /// The field.
         what: &'static str,
-        /// Where it is here.
+        /// The value in this interpreter.
         found: u64,
-        /// Where the table has it.
+        /// The value in the table.
         expected: u64,
     },
     /// A live object does not hold what it should.
     #[error("the self-test of CPython's layout failed: {what}")]
     SelfTest {
-        /// What disagrees.
+        /// The disagreement.
         what: &'static str,
     },
     /// The self-test itself raised.
     #[error("the self-test of CPython's layout could not run: {what}")]
     Raised {
-        /// What was being made.
+        /// The object that was being made.
         what: &'static str,
     },
 }
@@ -120,7 +123,7 @@ unsafe extern "C" {
 /// A `T` is there.
 #[inline]
 pub unsafe fn read<T: Copy, P>(base: *const P, offset: i32) -> T {
-    // SAFETY: as the caller says; fields of the interpreter's structs are aligned.
+    // SAFETY: the caller's promise; fields of the interpreter's structs are aligned.
     unsafe { base.byte_offset(offset as isize).cast::<T>().read() }
 }
 
@@ -130,20 +133,22 @@ pub unsafe fn read<T: Copy, P>(base: *const P, offset: i32) -> T {
 /// A `T` is there and may be replaced.
 #[inline]
 pub unsafe fn write<T: Copy, P>(base: *mut P, offset: i32, value: T) {
-    // SAFETY: as the caller says; fields of the interpreter's structs are aligned.
+    // SAFETY: the caller's promise; fields of the interpreter's structs are aligned.
     unsafe { base.byte_offset(offset as isize).cast::<T>().write(value) }
 }
 
-/// The addresses of the two words that are null where no hook hears of audited events; `None` if they were not found for certain.
+/// The addresses of the two words that are null where no hook hears of audited events; `None` if
+/// they were not found for certain.
 ///
 /// # Safety
 /// The GIL is held; the interpreter has been [validated](validate).
 pub unsafe fn audit_hooks() -> Option<[i64; 2]> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller's promise.
     unsafe { version::audit::hooks(&raw const _PyRuntime) }
 }
 
-/// The interpreter that runs, in words: its version, and whether that is newer than any that was tested.
+/// The interpreter that runs, in words: its version, and whether that is newer than any that was
+/// tested.
 pub fn describe() -> String {
     // SAFETY: `Py_Version` is a constant of every interpreter from 3.11.
     in_words(unsafe { Py_Version })
@@ -161,9 +166,9 @@ fn in_words(version: std::ffi::c_ulong) -> String {
 
 /// Checks that the interpreter that is running is one that the tables describe.
 ///
-/// It compiles and runs a few lines of Python. What it does not check is checked where it is first relied on, and done without if it
-/// disagrees: the counter of versions by [`dict_versions::find`], `interp::MONITORS` by [`monitoring::hears`], the words of
-/// [`audit_hooks`] by looking for them.
+/// It compiles and runs a few lines of Python. What it does not check is checked where it is first
+/// relied on, and done without if it disagrees: the counter of versions by [`dict_versions::find`],
+/// `interp::MONITORS` by [`monitoring::hears`], the words of [`audit_hooks`] by looking for them.
 ///
 /// # Errors
 /// An [`AbiError`] names the first thing that disagrees.
@@ -180,7 +185,8 @@ pub unsafe fn validate() -> Result<(), AbiError> {
     if (major, minor) != (3, MINOR) {
         return Err(AbiError::Version { major, minor });
     }
-    // SAFETY: the version is right, so `_PyRuntime` begins with its `_Py_DebugOffsets`; the GIL is held.
+    // SAFETY: the version is right, so `_PyRuntime` begins with its `_Py_DebugOffsets`; the GIL is
+    // held.
     unsafe {
         check_debug_offsets((&raw const _PyRuntime).cast())?;
         if !ffi::PySys_GetObject(c"gettotalrefcount".as_ptr()).is_null() {
@@ -193,7 +199,7 @@ pub unsafe fn validate() -> Result<(), AbiError> {
     }
 }
 
-/// What `_Py_DebugOffsets` says, as (field, group, place in the group, value in our table).
+/// The contents of `_Py_DebugOffsets`, as (field, group, place in the group, value in our table).
 const DEBUG_OFFSETS: &[(&str, i32, i32, i32)] = &[
     ("PyThreadState.interp", debug::THREAD, 3, thread::INTERP),
     (
@@ -301,7 +307,8 @@ unsafe fn check_debug_offsets(runtime: *const u8) -> Result<(), AbiError> {
                 what: "_PyRuntime does not begin with _Py_DebugOffsets",
             });
         }
-        // The version stands here too: a table of another minor version would be laid out in another way.
+        // The version stands here too: a table of another minor version would be laid out in
+        // another way.
         let version = read::<u64, _>(runtime, debug::VERSION) >> 16;
         if version != (3 << 8 | u64::from(MINOR)) {
             return Err(AbiError::Version {

@@ -1,10 +1,10 @@
 //! The live part of the validation: objects are made through the C API and read through the table.
 //!
-//! Reading at a wrong offset of a live object gives a wrong number, not a crash, as long as nothing that was read is
-//! followed as a pointer before it has been compared; that is the order kept here.
+//! Reading at a wrong offset of a live object gives a wrong number, not a crash, as long as nothing
+//! that was read is followed as a pointer before it has been compared; that is the order kept here.
 //!
-//! Every function here runs with the GIL held and no exception pending, on objects that live while it runs: that is what
-//! makes its calls of the C API and its reads right.
+//! Every function here runs with the GIL held and no exception pending, on objects that live while
+//! it runs: that is what makes its calls of the C API and its reads right.
 
 use super::*;
 use crate::capi::{_PyEval_EvalFrameDefault, PyUnstable_Type_AssignVersionTag};
@@ -71,7 +71,7 @@ fn expect(what: &'static str, agrees: bool) -> Checked {
 /// # Safety
 /// As [`Owned::take`].
 unsafe fn made(what: &'static str, object: *mut PyObject) -> Result<Owned, AbiError> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller's promise.
     unsafe { Owned::take(object) }.ok_or(AbiError::Raised { what })
 }
 
@@ -990,7 +990,7 @@ unsafe extern "C" fn recursion(_: *mut PyObject, _: *mut PyObject) -> *mut PyObj
         let tstate = ffi::PyThreadState_Get();
         let current = read::<*const u8, _>(tstate, thread::CURRENT_FRAME);
         let caller = read::<*const u8, _>(current, frame::PREVIOUS);
-        // A caller that the interpreter runs in the same loop has noted where it goes on.
+        // A caller that the interpreter runs in the same loop has noted where it continues.
         if !caller.is_null() && read::<u8, _>(caller, frame::OWNER) == frame::OWNED_BY_THREAD as u8
         {
             let code = slots::code(caller);
@@ -1004,7 +1004,7 @@ unsafe extern "C" fn recursion(_: *mut PyObject, _: *mut PyObject) -> *mut PyObj
     }
 }
 
-/// What [`recursion`] gives if the caller's `return_offset` is not as expected.
+/// The result of [`recursion`] if the caller's `return_offset` is not as expected.
 const WRONG_RETURN: std::ffi::c_long = -1_000_000_000;
 
 /// The fields of `_PyInterpreterFrame` that [`check_frame`] may name.
@@ -1165,7 +1165,7 @@ unsafe fn thread_state() -> Checked {
     }
 }
 
-/// Who watches classes, and, before them, who hears of audited events.
+/// The callbacks that watch classes, and, before them, the hooks of audited events.
 unsafe fn watchers(interpreter: *mut ffi::PyInterpreterState) -> Checked {
     unsafe extern "C" fn watcher(_: *mut PyObject) -> std::ffi::c_int {
         0

@@ -116,8 +116,8 @@ fn a_layout_that_differs_is_named() {
     });
 }
 
-/// Where the headers of the interpreter are that the tests embed, and those of others of the same minor version, as
-/// `CLADONIA_HEADERS` names them: `python3.13` folders with a `:` between them.
+/// Returns the headers of the interpreter that the tests embed, and those of others of the same
+/// minor version, as `CLADONIA_HEADERS` names them: `python3.13` folders with a `:` between them.
 fn header_folders() -> Vec<String> {
     let own = with_python(|| {
         let scope = run(

@@ -1,8 +1,11 @@
-//! Who hears of audited events: two words, one of the process and one of the interpreter, that are null where nobody does.
+//! Who hears of audited events: two words, one of the process and one of the interpreter, that are
+//! null where nobody does.
 //!
-//! That of the process lies in `_PyRuntime` behind what has grown in patch versions (283320 bytes in 3.13.0, 283408 in 3.13.15, others
-//! without perf trampolines), so it is found in the interpreter that runs: a tracer of references is set for a moment, which can be told
-//! from all else, and looked for; the word lies at a fixed distance behind it. What lies between is compared with what is known of it.
+//! That of the process lies in `_PyRuntime` behind what has grown in patch versions (283320 bytes
+//! in 3.13.0, 283408 in 3.13.15, others without perf trampolines), so it is found in the
+//! interpreter that runs: a tracer of references is set for a moment, which can be told from all
+//! else, and looked for; the word lies at a fixed distance behind it. What lies between is compared
+//! with what is known of it.
 
 use super::layouts::{debug, interp};
 use crate::abi::read;
@@ -30,13 +33,14 @@ mod preconfig {
     pub const DEV_MODE: usize = 8;
 }
 
-/// The addresses of the two words; `None` where one of them was not found for certain: then somebody may hear of any event.
+/// The addresses of the two words; `None` where one of them was not found for certain: then
+/// somebody may hear of any event.
 ///
 /// # Safety
 /// The GIL is held; the interpreter has been validated.
 pub unsafe fn hooks(runtime: *const u8) -> Option<[i64; 2]> {
     static OF_PROCESS: OnceLock<Option<usize>> = OnceLock::new();
-    // SAFETY: as the caller says.
+    // SAFETY: the caller's promise.
     let of_process = (*OF_PROCESS.get_or_init(|| unsafe { find(runtime) }))?;
     // SAFETY: an address only.
     let ours = unsafe {
@@ -56,7 +60,8 @@ unsafe extern "C" fn mark(_: *mut PyObject, _: c_int, _: *mut c_void) -> c_int {
 unsafe fn find(runtime: *const u8) -> Option<usize> {
     static MARK: u8 = 0;
     let pair = [mark as *const () as usize, &raw const MARK as usize];
-    // SAFETY: the runtime state is as large as it says; the tracer that was set is set again before anything else runs.
+    // SAFETY: the runtime state is as large as it says; the tracer that was set is set again before
+    // anything else runs.
     let places = unsafe {
         let words = read::<u64, _>(runtime, debug::RUNTIME) as usize / 8;
         let words = std::slice::from_raw_parts(runtime.cast::<usize>(), words);
@@ -108,7 +113,7 @@ unsafe fn find(runtime: *const u8) -> Option<usize> {
 /// # Safety
 /// The GIL is held.
 unsafe fn flag(name: &std::ffi::CStr) -> Option<i64> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller's promise.
     unsafe {
         let flags = ffi::PySys_GetObject(c"flags".as_ptr());
         if flags.is_null() {

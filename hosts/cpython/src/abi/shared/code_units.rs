@@ -1,13 +1,14 @@
-//! Code units that the runtime has the interpreter execute, and distances between those that it knows.
+//! Code units that the runtime has the interpreter execute, and distances between those that it
+//! knows.
 
 use super::forms;
 use super::opcodes as oc;
 
-/// How many copies of a unit there are, to find one at a suitable distance.
+/// The number of copies of a unit. Several, so that one of them is at a suitable distance.
 const COPIES: usize = 64;
 
-/// Code units outside any code object. The interpreter only looks at `instr_ptr`, so it executes them in whatever frame is
-/// pointed at them.
+/// Code units outside any code object. The interpreter only looks at `instr_ptr`, so it executes
+/// them in whatever frame is pointed at them.
 #[repr(C, align(8))]
 struct Units([[u8; 2]; COPIES]);
 
@@ -19,13 +20,14 @@ pub fn return_unit() -> *const u8 {
     RETURN_UNITS.0[0].as_ptr()
 }
 
-/// Units that raise the exception on the stack again, the position of the raising instruction below it. Several, because a
-/// handler is looked up by the distance from the code object's start as a 32-bit number, which must not fall into that code.
+/// Units that raise the exception on the stack again, the position of the raising instruction below
+/// it. Several, because a handler is looked up by the distance from the code object's start as a
+/// 32-bit number, which must not fall into that code.
 pub fn reraise_units() -> impl Iterator<Item = *const u8> {
     RERAISE_UNITS.0.iter().map(|unit| unit.as_ptr())
 }
 
-/// What an instruction that a frame stands at does about returning.
+/// How the instruction at which a frame stopped returns, if it does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Returns {
     /// It returns the top of the stack.
@@ -36,7 +38,7 @@ pub enum Returns {
     No,
 }
 
-/// Whether an instruction returns.
+/// Returns how an instruction returns, if it does.
 ///
 /// # Safety
 /// `at` points to one.
@@ -49,10 +51,10 @@ pub unsafe fn returns(at: *const u8) -> Returns {
     }
 }
 
-/// What native execution of an instruction saves.
+/// The time that native execution of an instruction saves.
 #[derive(Clone, Copy, Debug)]
 pub struct Saving {
-    /// Where it is, in units.
+    /// Its position, in units.
     pub at: u32,
     /// Tenths of a nanosecond, each time.
     pub tenths: i64,
@@ -60,20 +62,21 @@ pub struct Saving {
     pub loop_at: Option<u32>,
 }
 
-/// Whether an opcode is one that a function's traceable part begins with.
+/// Returns whether the traceable part of a function begins with this opcode.
 pub fn is_start(opcode: u8) -> bool {
     // The instrumented ones hide what they stand for.
     let is_hidden = matches!(opcode, oc::INSTRUMENTED_LINE | oc::INSTRUMENTED_INSTRUCTION);
     is_hidden || oc::general(opcode) == oc::RESUME
 }
 
-/// The instruction after the one that makes the generator, and how many variables of the closure are copied before it, if nothing
-/// else is done there.
+/// The instruction after the one that makes the generator, and how many variables of the closure
+/// are copied before it, if nothing else is done there.
 ///
 /// # Safety
 /// `units` points to the first unit of a code object.
 pub unsafe fn generator_start(units: *const u8) -> Option<(*const u8, i32)> {
-    // SAFETY: the caller's promise. Instructions before the first that is traced are never replaced.
+    // SAFETY: the caller's promise. Instructions before the first that is traced are never
+    // replaced.
     unsafe {
         let (mut at, mut copied) = (units, 0);
         if *at == oc::COPY_FREE_VARS {
@@ -84,13 +87,14 @@ pub unsafe fn generator_start(units: *const u8) -> Option<(*const u8, i32)> {
     }
 }
 
-/// Bytes from a `SEND`, with its cache and the `YIELD_VALUE` after it, to the `RESUME` at which a frame waits.
+/// Bytes from a `SEND`, with its cache and the `YIELD_VALUE` after it, to the `RESUME` at which a
+/// frame waits.
 pub const SEND_TO_RESUME: usize = 6;
 
 /// Bytes from `SEND` or `FOR_ITER`, with its cache, to the instruction that has the value.
 pub const WAIT_TO_NEXT: usize = 4;
 
-/// Where the interpreter goes on when a `SEND` has a result.
+/// Returns where the interpreter continues when a `SEND` has a result.
 ///
 /// # Safety
 /// `send` points to one.
@@ -99,8 +103,8 @@ pub unsafe fn after_send(send: *const u8) -> *const u8 {
     unsafe { send.add(WAIT_TO_NEXT + 2 * send.add(1).read() as usize) }
 }
 
-/// Returns where the interpreter continues when the iterator of a `FOR_ITER` is exhausted: behind `END_FOR` and the instruction that
-/// pops the iterator.
+/// Returns where the interpreter continues when the iterator of a `FOR_ITER` is exhausted: behind
+/// `END_FOR` and the instruction that pops the iterator.
 ///
 /// # Safety
 /// `for_iter` points to one.
@@ -120,7 +124,8 @@ pub enum Consumer {
     Other,
 }
 
-/// Returns the kind of the instruction that an interpreted frame stands at while a generator that it has resumed runs.
+/// Returns the kind of the instruction that an interpreted frame stands at while a generator that
+/// it has resumed runs.
 ///
 /// # Safety
 /// `at` points to an instruction.
@@ -133,14 +138,19 @@ pub unsafe fn consumer(at: *const u8) -> Consumer {
     }
 }
 
-/// A counter that the interpreter neither counts down nor acts on.
+/// A counter on which the interpreter never acts: its backoff, the low bits, is one that no counter
+/// gets. 3.14 counts the value above it down all the same.
 const NEVER: u16 = u16::MAX;
+/// The bits of the backoff.
+const BACKOFF: u16 = 15;
 
-/// Makes a `for` loop that is specialised for generators call `tp_iternext` from now on: the specialised form continues a
-/// generator's frame in the interpreter without a look at that slot. It is not specialised again.
+/// Makes a `for` loop that is specialised for generators call `tp_iternext` from now on: the
+/// specialised form continues a generator's frame in the interpreter without a look at that slot.
+/// It is not specialised again.
 ///
 /// # Safety
-/// `at` points to an instruction with its cache, in the code of an interpreted frame; the interpreter's lock is held.
+/// `at` points to an instruction with its cache, in the code of an interpreted frame; the
+/// interpreter's lock is held.
 pub unsafe fn generalise_loop(at: *mut u8) {
     // SAFETY: the caller's promise. Both forms have the same cache, which begins with the counter.
     unsafe {
@@ -151,16 +161,20 @@ pub unsafe fn generalise_loop(at: *mut u8) {
     }
 }
 
-/// Whether a `for` loop was specialised for generators, before it was [generalised](generalise_loop).
+/// Returns whether a `for` loop was specialised for generators, before it was
+/// [generalised](generalise_loop).
 ///
 /// # Safety
 /// `unit` points to an instruction with its cache.
 pub unsafe fn is_generalised_loop(unit: *const u16) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { unit.cast::<u8>().read() == oc::FOR_ITER && unit.add(1).read() == NEVER }
+    unsafe {
+        unit.cast::<u8>().read() == oc::FOR_ITER && unit.add(1).read() & BACKOFF == NEVER & BACKOFF
+    }
 }
 
-/// Units of a call with its cache: so far behind it the interpreter goes on when the callee has returned.
+/// Units of a call with its cache: so far behind it the interpreter continues when the callee has
+/// returned.
 pub const CALL_LENGTH: u16 = 1 + oc::CACHES[oc::CALL as usize] as u16;
 
 const _: () = assert!(WAIT_TO_NEXT == 2 + 2 * oc::CACHES[oc::SEND as usize] as usize);

@@ -1,31 +1,32 @@
-//! Reference counts: the low 32 bits of a 64-bit word, negative as a signed number for an immortal object, whose count never changes.
-//! The upper half has flags of the object from 3.14 on; they are all 0 for a new one.
+//! Reference counts: the low 32 bits of a 64-bit word, negative as a signed number for an immortal
+//! object, whose count never changes. The upper half has flags of the object from 3.14 on; they are
+//! all 0 for a new one.
 //!
-//! In 3.13 the interpreter leaves a count alone only where it is all ones, and counts on between 2^31 and that. No object has so many
-//! references.
+//! In 3.13 the interpreter leaves a count alone only where it is all ones, and counts on between
+//! 2^31 and that. No object has so many references.
 
 use super::layouts::object;
 use cladonia::lir::{Block, Builder, IntCond, Opcode, Value};
 use cladonia::ll::Width;
 use pyo3_ffi::PyObject;
 
-/// Whether the count whose low half this is never changes.
+/// Returns whether the count with this low half is that of an immortal object.
 #[inline(always)]
 pub fn is_immortal_count(low: i32) -> bool {
     low < 0
 }
 
-/// Whether reference counting leaves the object alone for ever.
+/// Returns whether the object is immortal.
 ///
 /// # Safety
 /// `object` is a live object.
 #[inline(always)]
 pub unsafe fn is_immortal(object: *mut PyObject) -> bool {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller's promise.
     is_immortal_count(unsafe { crate::abi::read(object, object::REFCNT) })
 }
 
-/// LIR that takes a reference to an object, unless that is immortal; goes on in a new block.
+/// LIR that takes a reference to an object, unless that is immortal; continues in a new block.
 pub fn take(b: &mut Builder<'_>, object: Value) {
     let count = b.load(Width::I32, object, object::REFCNT);
     let immortal = b.icmp_imm(IntCond::Slt, count, 0);
@@ -39,7 +40,8 @@ pub fn take(b: &mut Builder<'_>, object: Value) {
     b.switch_to(done);
 }
 
-/// LIR that drops a reference to an object, unless that is immortal: goes on in `die` if it was the last one, else in `done`.
+/// LIR that drops a reference to an object, unless that is immortal: continues in `die` if it was
+/// the last one, else in `done`.
 pub fn drop(b: &mut Builder<'_>, object: Value, die: Block, done: Block) {
     let count = b.load(Width::I32, object, object::REFCNT);
     let immortal = b.icmp_imm(IntCond::Slt, count, 0);
@@ -69,7 +71,7 @@ pub fn first(b: &mut Builder<'_>, object: Value) {
 /// Gives a new object its first reference.
 ///
 /// # Safety
-/// Nobody else knows of the object.
+/// The object is not reachable from elsewhere.
 #[inline(always)]
 pub unsafe fn set_first(object: *mut PyObject) {
     // SAFETY: the caller's promise.
@@ -79,13 +81,13 @@ pub unsafe fn set_first(object: *mut PyObject) {
 /// Takes a reference to an object, also if it has none left.
 ///
 /// # Safety
-/// `object` is one, which nobody has ended.
+/// `object` is one, which has not been deallocated.
 pub unsafe fn take_again(object: *mut PyObject) {
     // SAFETY: the caller's promise.
     unsafe { change(object, 1) };
 }
 
-/// Drops a reference to an object, which does not end if it was the last one.
+/// Drops a reference to an object, which is not deallocated if it was the last one.
 ///
 /// # Safety
 /// `object` is a live object.

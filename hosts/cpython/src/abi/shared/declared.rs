@@ -1,4 +1,4 @@
-//! The structures that the intrinsics read, as the core is told of them.
+//! The structures that the intrinsics read, as the core reads them.
 
 use super::layouts::{
     cell, code, dict, dict_keys, float, frame, interp, list, list_iter, long, object, range,
@@ -13,7 +13,8 @@ pub fn declare(host: &mut HostBuilder) {
     use Width::{F64, I32, I64, Ptr, U8, U16, U32};
     let field = |name, offset: i32, width| Field::new(name, offset as usize, width);
     let head = [
-        // The upper half of the word is the interpreter's: an immortal object has its lower half's sign set.
+        // The upper half of the word is the interpreter's: an immortal object has its lower half's
+        // sign set.
         field("ob_refcnt", object::REFCNT, U32),
         field("ob_type", object::TYPE, Ptr),
     ];

@@ -1,4 +1,5 @@
-//! What the interpreter notes in a code object while it executes it: specialised opcodes, their caches, and counters.
+//! What the interpreter notes in a code object while it executes it: specialised opcodes, their
+//! caches, and counters.
 
 use super::forms;
 use super::layouts::{code, function, gc_head, interp, object};
@@ -9,7 +10,7 @@ use pyo3_ffi::{self as ffi, PyObject};
 
 pub use super::savings::{attribute_sites, savings};
 
-/// What an instruction says of its operands.
+/// The operands that the interpreter observed at an instruction.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Observed {
     /// Nothing.
@@ -20,26 +21,26 @@ pub enum Observed {
     Instance {
         /// The version.
         version: u32,
-        /// How many operands lie below it.
+        /// The number of operands below it.
         below: usize,
-        /// Whether it had a dictionary of its own.
+        /// True if it had a dictionary of its own.
         has_dict: bool,
     },
     /// The operand, or what is called, is the class that has this version.
     Class(u32),
-    /// What is called is this builtin class.
+    /// The callee is this builtin class.
     Builtin(*mut PyObject),
-    /// What is called is the function that has this version.
+    /// The callee is the function that has this version.
     Function(u32),
 }
 
-/// What the instruction at `unit` (of `co_code_adaptive`) says of its operands, if it is a specialised form of the general
-/// opcode `general`.
+/// Returns what the interpreter observed of the operands of the instruction at `unit` (of
+/// `co_code_adaptive`), if it is a specialised form of the general opcode `general`.
 ///
 /// # Safety
 /// `unit` points to a code unit of a live code object, which is no argument prefix.
 pub unsafe fn observed(unit: *const u16, general: u8) -> Observed {
-    // SAFETY: as the caller says; the caches read are those of the opcodes.
+    // SAFETY: the caller's promise; the caches read are those of the opcodes.
     unsafe {
         let opcode = opcode_at(unit);
         if general == oc::FOR_ITER && super::code_units::is_generalised_loop(unit) {
@@ -87,36 +88,37 @@ pub unsafe fn observed(unit: *const u16, general: u8) -> Observed {
     }
 }
 
-/// The version of the class whose instances an instruction that loads or stores an attribute is specialised for now.
+/// The version of the class whose instances an instruction that loads or stores an attribute is
+/// specialised for now.
 ///
 /// # Safety
 /// As of [`observed`].
 pub unsafe fn receiver_version(unit: *const u16) -> Option<u32> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller's promise.
     match unsafe { observed(unit, oc::general(opcode_at(unit))) } {
         Observed::Instance { version, .. } => Some(version),
         _ => None,
     }
 }
 
-/// The version that an instruction that loads an attribute, and is not specialised any more, has kept from the time when it was:
-/// that of a class, or of a module's keys.
+/// The version that an instruction that loads an attribute, and is not specialised any more, has
+/// kept from the time when it was: that of a class, or of a module's keys.
 ///
 /// # Safety
 /// As of [`observed`].
 pub unsafe fn kept_version(unit: *const u16) -> Option<u32> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller's promise.
     unsafe { (opcode_at(unit) == oc::LOAD_ATTR).then(|| version(unit)) }
 }
 
-/// How often the interpreter has executed the instruction, while that is too seldom to specialise it: its counter begins
-/// with a wait of two executions and has a longer one after every attempt that fails. `None` from then on, and for what
-/// is never specialised.
+/// Returns how often the interpreter has executed the instruction, as long as that is too seldom to
+/// specialise it. Its counter begins with a wait of two executions and has a longer one after every
+/// attempt that fails. `None` from then on, and for what is never specialised.
 ///
 /// # Safety
 /// As of [`observed`].
 pub unsafe fn first_executions(unit: *const u16) -> Option<u32> {
-    // SAFETY: as the caller says; what is adaptive has a cache that begins with the counter.
+    // SAFETY: the caller's promise; what is adaptive has a cache that begins with the counter.
     unsafe {
         let opcode = opcode_at(unit);
         if !ADAPTIVE.contains(&opcode) && !forms::ADAPTIVE.contains(&opcode) {
@@ -133,7 +135,8 @@ pub unsafe fn first_executions(unit: *const u16) -> Option<u32> {
 /// # Safety
 /// The GIL is held.
 pub unsafe fn function_of_version(version: u32) -> *mut PyObject {
-    // SAFETY: the caller's promise; what is in the table is a function's memory, with the collector's header before it.
+    // SAFETY: the caller's promise; what is in the table is a function's memory, with the
+    // collector's header before it.
     unsafe {
         let found = of_version(version, 0, function::VERSION);
         if found.is_null() || is_put_off(found) {
@@ -143,8 +146,9 @@ pub unsafe fn function_of_version(version: u32) -> *mut PyObject {
     }
 }
 
-/// Whether an object that the collector knows as long as it lives has no references any more, but is deallocated later: from 3.14 on the
-/// interpreter puts that off where the thread's stack is nearly used up, which it always is in a thread with a stack of 64 KiB.
+/// Returns whether an object that the collector tracks as long as it is alive has no references any
+/// more, but is deallocated later. From 3.14 on the interpreter puts that off where the thread's
+/// stack is nearly used up, which it always is in a thread with a stack of 64 KiB.
 ///
 /// # Safety
 /// The object has a header of the collector's, and its memory has not been freed.
@@ -153,7 +157,8 @@ unsafe fn is_put_off(object: *mut PyObject) -> bool {
     unsafe { abi::read::<u64, _>(object, gc_head::NEXT - object::GC_HEAD) == 0 }
 }
 
-/// The code whose functions begin with this version, borrowed; null if there is none. The functions that were made of it may have died.
+/// The code whose functions begin with this version, borrowed; null if there is none. The functions
+/// that were made of it may have died.
 ///
 /// # Safety
 /// The GIL is held.
@@ -162,7 +167,8 @@ pub unsafe fn code_of_version(version: u32) -> *mut PyObject {
     unsafe { of_version(version, interp::FUNC_VERSION_CACHE_CODE, code::VERSION) }
 }
 
-/// What stands at an offset in the cache's entry for a version, if it has that version itself, at another offset.
+/// Returns the object at the offset `part` in the cache's entry for a version, if the object has
+/// that version itself, at its offset `own`.
 unsafe fn of_version(version: u32, part: i32, own: i32) -> *mut PyObject {
     // Lower numbers say that there is none.
     if version < forms::FIRST_FUNCTION_VERSION {
@@ -170,7 +176,8 @@ unsafe fn of_version(version: u32, part: i32, own: i32) -> *mut PyObject {
     }
     let place =
         (version % interp::FUNC_VERSION_CACHE_LEN as u32) as i32 * interp::FUNC_VERSION_CACHE_ENTRY;
-    // SAFETY: the interpreter clears an entry before its function, or its code, dies; the validation has found the table where it is.
+    // SAFETY: the interpreter clears an entry before its function, or its code, dies; the
+    // validation has found the table where it is.
     unsafe {
         let found = abi::read::<*mut PyObject, _>(
             ffi::PyInterpreterState_Get(),
@@ -186,7 +193,7 @@ unsafe fn of_version(version: u32, part: i32, own: i32) -> *mut PyObject {
 /// # Safety
 /// `unit` points to a code unit.
 unsafe fn opcode_at(unit: *const u16) -> u8 {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller's promise.
     unsafe { unit.cast::<u8>().read() }
 }
 
@@ -199,7 +206,7 @@ unsafe fn version(unit: *const u16) -> u32 {
     unsafe { u32::from(unit.add(2).read()) | u32::from(unit.add(3).read()) << 16 }
 }
 
-/// What the interpreter specialises in every version.
+/// The instructions that every version specialises.
 const ADAPTIVE: &[u8] = &[
     oc::BINARY_OP,
     oc::CALL,

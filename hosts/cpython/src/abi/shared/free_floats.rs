@@ -1,5 +1,5 @@
-//! The interpreter's free list of floats, which compiled code pushes to and pops from: a head, linked through the place of the
-//! class or that of the reference count, and a count.
+//! The interpreter's free list of floats, which compiled code pushes to and pops from: a head,
+//! linked through the place of the class or that of the reference count, and a count.
 
 use super::forms::{FREE_FLOATS, FreeFloats, NEXT_FREE_FLOAT};
 use super::layouts::{interp, thread};
@@ -9,12 +9,14 @@ use cladonia::lir::{Block, Builder, IntCond, Opcode, Value};
 use cladonia::ll::Width;
 use pyo3_ffi::{Py_DECREF, Py_XDECREF, PyErr_Clear, PyFloat_FromDouble};
 
-/// The interpreter whose free list may be used: it must be where the layout says, which is tried out with two floats.
+/// The interpreter whose free list may be used: it must be where the layout says, which is tried
+/// out with two floats.
 ///
 /// # Safety
 /// The GIL is held and no exception is pending.
 pub unsafe fn find() -> Option<u64> {
-    // SAFETY: reads of interpreter memory inside its structure; freed floats are looked at only through the list.
+    // SAFETY: reads of interpreter memory inside its structure; freed floats are looked at only
+    // through the list.
     unsafe {
         let interp: *mut u8 = read(capi::current_thread(), thread::INTERP);
         let count = || count(interp);
@@ -38,8 +40,8 @@ pub unsafe fn find() -> Option<u64> {
     }
 }
 
-/// LIR that gives a dead float to the free list of an interpreter and goes on in `done`; in `full`, with nothing done, if there is no
-/// room.
+/// LIR that gives a dead float to the free list of an interpreter and continues in `done`; in
+/// `full`, with nothing done, if there is no room.
 pub fn push(b: &mut Builder<'_>, interpreter: Value, float: Value, full: Block, done: Block) {
     let free = b.load(FREE_FLOATS, interpreter, interp::FLOAT_NUMFREE);
     // Unsigned: the list is closed by a count of -1 when the interpreter ends.
@@ -56,7 +58,8 @@ pub fn push(b: &mut Builder<'_>, interpreter: Value, float: Value, full: Block, 
     b.jump(done, &[]);
 }
 
-/// LIR that takes a float from the free list of an interpreter, whose class and count are to be set; goes on in `empty` if there is none.
+/// LIR that takes a float from the free list of an interpreter, whose class and count are to be
+/// set; continues in `empty` if there is none.
 pub fn pop(b: &mut Builder<'_>, interpreter: Value, empty: Block) -> Value {
     let head = b.load(Width::Ptr, interpreter, interp::FLOAT_ITEMS);
     let none = b.is_null(head);
@@ -72,10 +75,11 @@ pub fn pop(b: &mut Builder<'_>, interpreter: Value, empty: Block) -> Value {
     head
 }
 
-/// How many floats the list of an interpreter has.
+/// Returns the number of floats in the list of an interpreter.
 ///
 /// # Safety
-/// The GIL is held; the interpreter is one whose list is where the layout says, or the number may be any.
+/// The GIL is held; the interpreter is one whose list is where the layout says, or the number may
+/// be any.
 #[allow(clippy::unnecessary_cast)] // A word of 64 bits in some versions.
 pub unsafe fn count(interpreter: *const u8) -> i32 {
     // SAFETY: the caller's promise.
@@ -100,6 +104,6 @@ pub unsafe fn next(float: Obj) -> Obj {
     unsafe { read(float, NEXT_FREE_FLOAT) }
 }
 
-/// How many it has at most.
+/// The greatest number of floats in the list.
 #[cfg(test)]
 pub const MOST: i32 = interp::FLOAT_MAXFREE;

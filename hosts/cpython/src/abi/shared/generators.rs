@@ -5,19 +5,19 @@ use crate::abi::read;
 use cladonia::lir::{Builder, IntCond, Opcode, Value};
 use cladonia::ll::Width;
 
-/// Whether the state is that of a generator that has not begun or waits.
+/// Returns whether the state is that of a generator that has not begun or waits.
 #[inline(always)]
 pub fn may_be_resumed(state: i8) -> bool {
     state < generator::STATE_EXECUTING as i8
 }
 
-/// Whether the state is that of a generator that waits.
+/// Returns whether the state is that of a generator that waits.
 #[inline(always)]
 pub fn is_suspended(state: i8) -> bool {
     state == generator::STATE_SUSPENDED as i8 || state == generator::STATE_DELEGATING as i8
 }
 
-/// Whether the state is that of a generator that has ended.
+/// Returns whether the state is that of a generator that has finished.
 #[inline(always)]
 pub fn has_ended(state: i8) -> bool {
     state > generator::STATE_EXECUTING as i8
@@ -40,7 +40,8 @@ pub fn waits(b: &mut Builder<'_>, generator: Value) -> Value {
     b.icmp_imm(IntCond::Uge, state, (generator::STATE_CREATED as u8).into())
 }
 
-/// LIR that lets a generator wait; `delegates` is 1 if it does at a `yield from` or an `await`, else 0.
+/// LIR that lets a generator wait; `delegates` is 1 if it does at a `yield from` or an `await`,
+/// else 0.
 pub fn suspend(b: &mut Builder<'_>, generator: Value, delegates: Value) {
     const { assert!(generator::STATE_DELEGATING == generator::STATE_SUSPENDED + 1) }
     let waits = b.iconst((generator::STATE_SUSPENDED as u8).into());

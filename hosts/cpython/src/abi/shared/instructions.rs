@@ -1,7 +1,8 @@
 //! The instructions, and what they do in terms of the core's ops.
 //!
-//! What is peculiar to the version ends here: argument prefixes, caches, superinstructions, how arguments are packed, and
-//! from where jumps are counted. What only one version has is in its `forms`.
+//! What is peculiar to the version ends here: argument prefixes, caches, superinstructions, how
+//! arguments are packed, and from where jumps are counted. What only one version has is in its
+//! `forms`.
 
 use super::forms;
 use super::opcodes as oc;
@@ -19,11 +20,11 @@ pub struct Instruction {
     pub opcode: u8,
     /// The argument, with what prefixes add to it.
     pub arg: u32,
-    /// Where its first prefix stands, in code units: the interpreter may go on there.
+    /// The position of its first prefix, in code units: the interpreter may continue there.
     pub resume: u32,
-    /// Where it stands itself.
+    /// Its own position.
     pub pos: u32,
-    /// Where the next one begins.
+    /// The position of the next instruction.
     pub next: u32,
 }
 
@@ -32,7 +33,8 @@ pub use super::forms::{LAST_FIRST, implicit_constant};
 /// An op with its two arguments; a target is a code unit still.
 pub type Part = (Op, u32, u32);
 
-/// Takes code units apart that no specialisation or instrumentation has changed, such as the interpreter gives copies of.
+/// Takes code units apart that no specialisation or instrumentation has changed, such as the
+/// interpreter gives copies of.
 pub fn instructions(bytes: &[u8]) -> impl Iterator<Item = Instruction> + '_ {
     let units = bytes.len() / 2;
     let mut unit = 0;
@@ -77,7 +79,8 @@ pub fn name(opcode: u8) -> &'static str {
 }
 
 impl Instruction {
-    /// What the instruction does, as one or two ops; `None` if it has no place in a function.
+    /// Returns the ops that do what the instruction does, one or two; `None` if it does not occur
+    /// in a function.
     pub fn lower(&self) -> Option<[Option<Part>; 2]> {
         let own = forms::lower(self);
         if own.is_some() {
@@ -123,7 +126,8 @@ impl Instruction {
                 let operator = *BINARY_OPERATORS.get((arg % operators) as usize)?;
                 (arg < 2 * operators).then(|| one(Op::BinaryOp, operator as u32 + in_place, 0))?
             }
-            // The interpreter continues behind END_FOR and what follows it (POP_TOP, or POP_ITER, which pops the iterator).
+            // The interpreter continues behind END_FOR and what follows it (POP_TOP, or POP_ITER,
+            // which pops the iterator).
             oc::FOR_ITER => one(Op::ForIter, next + arg + 2, 0),
             opcode => {
                 let mut rows = PLAIN.iter().chain(forms::PLAIN);
@@ -148,7 +152,8 @@ const COMPARISONS: [CompareOp; 6] = [
     CompareOp::Ge,
 ];
 
-/// The operators by their numbers in the argument of `BINARY_OP`; those in place follow in the same order.
+/// The operators by their numbers in the argument of `BINARY_OP`; those in place follow in the same
+/// order.
 const BINARY_OPERATORS: [BinaryOp; 13] = [
     BinaryOp::Add,
     BinaryOp::And,
@@ -165,7 +170,7 @@ const BINARY_OPERATORS: [BinaryOp; 13] = [
     BinaryOp::Xor,
 ];
 
-/// What `CALL_INTRINSIC_1` does by its argument, from 1.
+/// The operations of `CALL_INTRINSIC_1` by its argument, from 1.
 const UNARY_INTRINSICS: [UnaryIntrinsic; 11] = [
     UnaryIntrinsic::ShowValue,
     UnaryIntrinsic::ImportStar,
@@ -180,7 +185,7 @@ const UNARY_INTRINSICS: [UnaryIntrinsic; 11] = [
     UnaryIntrinsic::TypeAlias,
 ];
 
-/// What `CALL_INTRINSIC_2` does by its argument, from 1.
+/// The operations of `CALL_INTRINSIC_2` by its argument, from 1.
 const BINARY_INTRINSICS: [BinaryIntrinsic; 5] = [
     BinaryIntrinsic::RestOfGroup,
     BinaryIntrinsic::TypeVarWithBound,
@@ -201,7 +206,8 @@ const FUNCTION_ATTRIBUTES: [(u32, FunctionAttribute); 5] = [
     (16, FunctionAttribute::Annotate),
 ];
 
-/// The interpreter's function for the operator with this number of the core's, which is the interpreter's own number.
+/// The interpreter's function for the operator with this number of the core's, which is the
+/// interpreter's own number.
 ///
 /// # Panics
 /// There is no operator with the number.
@@ -294,8 +300,8 @@ unsafe extern "C" {
     static _PyIntrinsics_BinaryFunctions: [BinaryRow; 1 + BINARY_INTRINSICS.len()];
 }
 
-/// Opcodes that are ops of the same meaning. What is in no table here never occurs in a code object: `CACHE`,
-/// `RESERVED`, `ENTER_EXECUTOR` (undone by the interpreter's own copy).
+/// Opcodes that are ops of the same meaning. What is in no table here never occurs in a code
+/// object: `CACHE`, `RESERVED`, `ENTER_EXECUTOR` (undone by the interpreter's own copy).
 const PLAIN: &[(u8, Op)] = &[
     (oc::BINARY_SLICE, Op::BinarySlice),
     (oc::BUILD_LIST, Op::BuildList),
@@ -322,7 +328,8 @@ const PLAIN: &[(u8, Op)] = &[
     (oc::DICT_MERGE, Op::DictMerge),
     (oc::DICT_UPDATE, Op::DictUpdate),
     (oc::END_ASYNC_FOR, Op::EndAsyncFor),
-    // Reached only when a generator that the interpreter runs inline is used up; it drops what the generator returned.
+    // Reached only when a generator that the interpreter runs inline is used up; it drops what the
+    // generator returned.
     (oc::END_FOR, Op::PopTop),
     (oc::END_SEND, Op::EndSend),
     (oc::EXIT_INIT_CHECK, Op::ExitInitCheck),

@@ -1,4 +1,5 @@
-//! `sys.monitoring`: the numbers of its events, and where the interpreter keeps who listens to them.
+//! `sys.monitoring`: the numbers of its events, and where the interpreter keeps who listens to
+//! them.
 
 use super::forms::{GLOBAL_EVENTS, LOCAL_EVENTS};
 use super::layouts::{code, interp};
@@ -13,18 +14,21 @@ pub const PY_YIELD: i64 = 3;
 pub const JUMP: i64 = 7;
 pub use super::forms::STOP_ITERATION;
 
-/// Tool ids from the highest that is nobody's by convention, then that of optimizers, then those of the others.
+/// Tool ids from the highest that is nobody's by convention, then that of optimizers, then those of
+/// the others.
 pub const TOOL_IDS: [u8; 6] = [4, 5, 3, 2, 1, 0];
 
 /// `what_event` of a thread when there is none.
 pub const NO_EVENT: i32 = -1;
 
-/// Whether the interpreter forgets which instructions of a code object were to be traced one by one (`f_trace_opcodes`, by which
-/// `pdb.set_trace()` stops in its own line) when the first event gets a second tool, as `sys.settrace` is where we listen.
+/// True if the interpreter forgets which instructions of a code object were to be traced one by one
+/// (`f_trace_opcodes`, by which `pdb.set_trace()` stops in its own line) when the first event gets
+/// a second tool, as `sys.settrace` is where we listen.
 pub const FORGETS_TRACED_INSTRUCTIONS: bool = true;
 
-/// Whether a tool, and none that has not asked for it, is noted for an event where the interpreter is thought to keep that: what
-/// [`tools_of`] reads is checked by it when the first events have been asked for.
+/// Returns whether a tool, and none that has not asked for it, is recorded for an event where the
+/// table has that record. What [`tools_of`] reads is checked by it when the first events have been
+/// asked for.
 ///
 /// # Safety
 /// The GIL is held.
@@ -53,7 +57,8 @@ pub unsafe fn tools_of(interpreter: *mut PyInterpreterState) -> u8 {
 /// The GIL is held; `code` is a code object.
 #[inline]
 pub unsafe fn tools_of_code(code: *mut PyObject) -> u8 {
-    // SAFETY: the table, if there is one, is an array of bytes at the beginning of what is kept for instrumentation.
+    // SAFETY: the table, if there is one, is an array of bytes at the beginning of what is kept for
+    // instrumentation.
     unsafe {
         let local: *const u8 = abi::read(code, code::MONITORING);
         match local.is_null() {

@@ -1,15 +1,16 @@
-//! What native execution of an instruction saves, as far as its opcode tells: the interpreter's specialised forms say what
-//! kind of operands it has.
+//! What native execution of an instruction saves, as far as its opcode tells: the interpreter's
+//! specialised forms say what kind of operands it has.
 
 use super::forms;
 use super::opcodes as oc;
 use crate::abi::code_units::Saving;
 use rustc_hash::FxHashMap;
 
-/// Tenths of a nanosecond that one execution of an instruction with this opcode takes less in compiled code. Measured with loops of
-/// one kind of instruction each, on an interpreter with the optimisations of a distribution, and rounded: what counts is whether
-/// it is a dispatch (1 ns), an operation on unboxed numbers (6 to 10 ns), a call of a Python function (20 ns and more), or
-/// work that C code does either way.
+/// Tenths of a nanosecond that one execution of an instruction with this opcode takes less in
+/// compiled code. Measured with loops of one kind of instruction each, on an interpreter with the
+/// optimisations of a distribution, and rounded: what counts is whether it is a dispatch (1 ns), an
+/// operation on unboxed numbers (6 to 10 ns), a call of a Python function (20 ns and more), or work
+/// that C code does either way.
 const fn of(opcode: u8) -> i64 {
     if let Some(tenths) = forms::saving(opcode) {
         return tenths;
@@ -49,7 +50,8 @@ const fn of(opcode: u8) -> i64 {
         | oc::UNPACK_SEQUENCE_TWO_TUPLE
         | oc::UNPACK_SEQUENCE_TUPLE
         | oc::BUILD_TUPLE => 20,
-        // C code does the work: a list or a dict is made, a function of C's called, an attribute looked up.
+        // C code does the work: a list or a dict is made, a function of C's called, an attribute
+        // looked up.
         oc::CALL_NON_PY_GENERAL
         | oc::CALL_BUILTIN_CLASS
         | oc::CALL_FUNCTION_EX
@@ -68,7 +70,8 @@ const fn of(opcode: u8) -> i64 {
     }
 }
 
-/// What an execution of a code object saves in each of its instructions, in their order: an iteration, for those in a loop.
+/// Returns the time that an execution of a code object saves in each of its instructions, in their
+/// order; for an instruction in a loop, what an iteration saves.
 ///
 /// # Safety
 /// `units` points to the first of `len` units of a live code object.
@@ -86,7 +89,7 @@ pub unsafe fn savings(units: *const u8, len: usize) -> Vec<Saving> {
     instructions.iter().zip(shares).map(saving).collect()
 }
 
-/// Where the loop begins that an instruction ends, if it does that.
+/// Returns the start of the loop that an instruction closes, if it closes one.
 fn loop_at(at: usize, opcode: u8, arg: usize) -> Option<usize> {
     let is_jump = oc::general(opcode) == oc::JUMP_BACKWARD;
     is_jump.then(|| next(at, opcode).saturating_sub(arg))
@@ -97,8 +100,9 @@ fn next(at: usize, opcode: u8) -> usize {
     at + 1 + oc::CACHES[opcode as usize] as usize
 }
 
-/// How often each instruction is executed in an execution of the code, or in an iteration of the innermost loop around it: as the
-/// last sixteen outcomes of each branch tell, which the interpreter keeps in its cache (`history`). What only an exception leads to is never.
+/// Returns how often each instruction is executed in an execution of the code, or in an iteration
+/// of the innermost loop around it: as the last sixteen outcomes of each branch tell, which the
+/// interpreter keeps in its cache (`history`). What only an exception leads to is never.
 fn shares(instructions: &[Instruction], history: impl Fn(usize) -> u16) -> Vec<f64> {
     let ends = instructions
         .iter()
@@ -161,7 +165,8 @@ fn shares(instructions: &[Instruction], history: impl Fn(usize) -> u16) -> Vec<f
     shares
 }
 
-/// Where the instructions of a code object are that load or store an attribute, in units.
+/// Returns the positions of the instructions of a code object that load or store an attribute, in
+/// units.
 ///
 /// # Safety
 /// As of [`savings`].

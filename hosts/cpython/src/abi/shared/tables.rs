@@ -1,4 +1,5 @@
-//! How the interpreter writes the tables of a code object: which handler guards an instruction, and which line it belongs to.
+//! How the interpreter writes the tables of a code object: which handler guards an instruction, and
+//! which line it belongs to.
 
 /// An entry of an exception table, in code units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -7,17 +8,19 @@ pub struct HandlerEntry {
     pub start: u32,
     /// The first one that is not any more.
     pub end: u32,
-    /// Where the handler begins.
+    /// The first unit of the handler.
     pub target: u32,
-    /// How many entries of the operand stack are left to it.
+    /// The number of entries of the operand stack that remain for it.
     pub depth: u32,
-    /// Whether the position of the raising instruction is pushed before the exception.
+    /// True if the position of the raising instruction is pushed before the exception.
     pub lasti: bool,
 }
 
-/// The entries of an exception table, by where they begin; an entry that cannot be read is an error, and the last.
+/// The entries of an exception table, by where they begin; an entry that cannot be read is an
+/// error, and the last.
 ///
-/// An entry is four numbers (start, length, target, and twice the depth with a flag), each big-endian with six bits a byte.
+/// An entry is four numbers (start, length, target, and twice the depth with a flag), each
+/// big-endian with six bits a byte.
 pub struct Handlers<'a>(std::slice::Iter<'a, u8>);
 
 /// An exception table that cannot be read.
@@ -70,7 +73,8 @@ impl Iterator for Handlers<'_> {
     }
 }
 
-/// The handler of an exception raised at a code unit. What follows an entry that cannot be read is as if it were not there.
+/// The handler of an exception raised at a code unit. What follows an entry that cannot be read is
+/// as if it were not there.
 pub fn handler_at(table: &[u8], pos: u32) -> Option<HandlerEntry> {
     handlers(table)
         .map_while(Result::ok)
@@ -80,7 +84,8 @@ pub fn handler_at(table: &[u8], pos: u32) -> Option<HandlerEntry> {
 
 /// The line of each code unit, from a location table; 0 where there is none.
 pub fn lines(table: &[u8], first: u32, units: usize) -> Vec<u32> {
-    /// Entries without a location, with columns only at the ends of a varint, and so on: see `Objects/locations.md`.
+    /// Entries without a location, with columns only at the ends of a varint, and so on: see
+    /// `Objects/locations.md`.
     const NO_LOCATION: u8 = 15;
     const LONG: u8 = 14;
     const NO_COLUMNS: u8 = 13;

@@ -1,9 +1,11 @@
-//! How the interpreter passes the arguments of a vectorcall: from the operand stack of the frame that is calling.
+//! How the interpreter passes the arguments of a vectorcall: from the operand stack of the frame
+//! that is calling.
 //!
-//! They lie in the slots of the current frame, on the data stack or in a generator. Below them lies the callable, or a null and then the
-//! callable. A C function may pass on what it was given where it lies (`context.run(f, x)` calls `f` with `x` in place), and then `f` is below
-//! its arguments too. But those are fewer than the instruction of the current frame passes: that has as many as its argument says, and
-//! one more where an object is between the callable and them.
+//! They lie in the slots of the current frame, on the data stack or in a generator. Below them lies
+//! the callable, or a null and then the callable. A C function may pass on what it was given where
+//! it lies (`context.run(f, x)` calls `f` with `x` in place), and then `f` is below its arguments
+//! too. But those are fewer than the instruction of the current frame passes: that has as many as
+//! its argument says, and one more where an object is between the callable and them.
 
 use super::layouts::{code, frame, thread};
 use crate::abi::read;
@@ -11,20 +13,22 @@ use cladonia::lir::{Block, Builder, IntCond, Opcode, Value};
 use cladonia::ll::Width;
 use pyo3_ffi::{Py_None, PyObject};
 
-/// Where a code unit has the low byte of its instruction's argument.
+/// The offset in a code unit of the low byte of its instruction's argument.
 const ARGUMENT: i32 = 1;
 /// Bytes of a slot as a power of two.
 const SLOT_SHIFT: i64 = 3;
 /// Size of a slot.
 const SLOT: i32 = 1 << SLOT_SHIFT;
 
-/// What a call of so many has for its argument in its own code unit: higher bytes, if there are any, are in units before it.
+/// Returns the argument byte of a call of so many in its own code unit. Higher bytes, if there are
+/// any, are in units before it.
 fn low_byte(count: usize) -> i64 {
     (count & 0xff) as i64
 }
 
-/// LIR that branches to `take` if `given` arguments of a vectorcall of `callee` are on the operand stack of the interpreter's frame that
-/// is calling just this function, so that it owns them; else to `copy`.
+/// LIR that branches to `take` if `given` arguments of a vectorcall of `callee` are on the operand
+/// stack of the interpreter's frame that is calling just this function, so that it owns them; else
+/// to `copy`.
 pub fn branch_on_owner(
     b: &mut Builder<'_>,
     ts: Value,
@@ -35,7 +39,8 @@ pub fn branch_on_owner(
     copy: Block,
 ) {
     let current = b.load(Width::Ptr, ts, thread::CURRENT_FRAME);
-    // A thread that has come from C has no frame, and one whose frames have all been left that of the C stack, which has no code.
+    // A thread that has come from C has no frame, and one whose frames have all been left that of
+    // the C stack, which has no code.
     let (none, some) = (b.is_null(current), b.block());
     b.br(none, copy, &[], some, &[]);
     b.switch_to(some);
@@ -81,7 +86,8 @@ fn go_on_if(b: &mut Builder<'_>, condition: Value, other: Block) {
     b.switch_to(next);
 }
 
-/// The same question as [`branch_on_owner`] in Rust; `given` counts arguments by position and by name.
+/// The same question as [`branch_on_owner`] in Rust; `given` counts arguments by position and by
+/// name.
 ///
 /// # Safety
 /// `ts` is the current thread; the arguments are those of a vectorcall of `callee`.
@@ -91,8 +97,8 @@ pub unsafe fn are_owned(
     args: *const *mut PyObject,
     given: usize,
 ) -> bool {
-    // SAFETY: a frame that is not the C stack's has a code object and an instruction of that. What is read below the arguments lies between
-    // the start of the frame and them.
+    // SAFETY: a frame that is not the C stack's has a code object and an instruction of that. What
+    // is read below the arguments lies between the start of the frame and them.
     unsafe {
         let current: *const u8 = read(ts, thread::CURRENT_FRAME);
         if current.is_null()
@@ -116,7 +122,8 @@ pub unsafe fn are_owned(
     }
 }
 
-/// LIR that gives up what the calling frame's stack owns of copied arguments: nothing, since none are copied that it owns.
+/// LIR that gives up what the calling frame's stack owns of copied arguments: nothing, since none
+/// are copied that it owns.
 pub fn give_up(_b: &mut Builder<'_>, _ts: Value, _callee: Value, _args: Value, _given: usize) {}
 
 /// Returns the arguments, which are taken from the stack.
@@ -129,7 +136,8 @@ pub unsafe fn take(
     args: *const *mut PyObject,
     given: usize,
 ) -> Vec<*mut PyObject> {
-    // SAFETY: the caller's promise: they are on the stack of the frame that is calling; None is immortal.
+    // SAFETY: the caller's promise: they are on the stack of the frame that is calling; None is
+    // immortal.
     unsafe {
         let place = |index| &mut *args.add(index).cast_mut();
         (0..given)

@@ -1,4 +1,5 @@
-//! What a dict notes when one of its values is replaced: a version, of which each change takes the next, and who watches it.
+//! What a dict notes when one of its values is replaced: a version, of which each change takes the
+//! next, and who watches it.
 
 use super::layouts::{dict, interp, thread};
 use crate::capi::{Obj, current_thread, field, set_field};
@@ -6,19 +7,20 @@ use cladonia::lir::{Builder, Opcode, Value};
 use cladonia::ll::Width;
 use pyo3_ffi::*;
 
-/// Where a dict has the bits that say who watches it (i64), and which bits they are.
+/// The offset in a dict of the word with its watchers' bits (i64), and the mask of these bits.
 pub const WATCHERS_AT: i32 = dict::VERSION_TAG;
 /// The bits.
 pub const WATCHERS: i32 = dict::WATCHERS;
 
-/// What [`bump`] needs, if the interpreter keeps versions where the layout says: the address of the counter from which each change of a
-/// dict takes its version, which is tried out with a dict.
+/// Returns what [`bump`] needs, if the interpreter keeps versions where the layout has them: the
+/// address of the counter from which each change of a dict takes its version, which is tried out
+/// with a dict.
 ///
 /// # Safety
 /// The interpreter's lock is held and no exception is set.
 pub unsafe fn find() -> Option<u64> {
-    // SAFETY: the caller's promise: the interpreter's state has the counter where the layout says, which is what is tried out; what is made
-    // here is dropped once.
+    // SAFETY: the caller's promise: the interpreter's state has the counter where the layout says,
+    // which is what is tried out; what is made here is dropped once.
     unsafe {
         let interp: *mut u8 = field(current_thread(), thread::INTERP);
         let counter = interp.offset(interp::DICT_STATE as isize);
@@ -78,7 +80,8 @@ pub unsafe fn note_replaced(dict: Obj, counter: u64) {
     }
 }
 
-/// Whether a dict has changed from when it had the first of two words with watchers to when it had the second.
+/// Returns whether a dict has changed from when it had the first of two words with watchers to when
+/// it had the second.
 pub fn is_later(before: u64, after: u64) -> bool {
     after > before
 }

@@ -32,7 +32,8 @@ unsafe extern "C" {
     fn _PyList_FromArraySteal(items: *const Obj, count: Py_ssize_t) -> Obj;
 }
 
-/// Pushes a frame of a function with arguments bound, which is not linked; null with an exception if that fails.
+/// Pushes a frame of a function with arguments bound, which is not linked; null with an exception
+/// if that fails.
 ///
 /// # Safety
 /// The function, the namespace and the arguments are owned, and taken over in any case.
@@ -49,7 +50,8 @@ pub unsafe fn push_call(
     unsafe { _PyEvalFramePushAndInit(thread, func, locals, args, count, kwnames) }
 }
 
-/// Pushes a frame of a function whose slots are all to be overwritten: its positional parameters are None.
+/// Pushes a frame of a function whose slots are all to be overwritten: its positional parameters
+/// are None.
 ///
 /// # Safety
 /// The function is owned, and taken over in any case; it has so many positional parameters.
@@ -62,7 +64,8 @@ pub unsafe fn push_frame(thread: Thread, func: Obj, argcount: usize) -> Frame {
     }
 }
 
-/// What of an exception is of a class, and what is not, by `except*`; negative with an exception.
+/// Splits an exception for `except*` into the part that is of a class and the rest; negative with
+/// an exception.
 ///
 /// # Safety
 /// Live objects; `frame` is the current frame.
@@ -77,7 +80,8 @@ pub unsafe fn match_group(
     unsafe { _PyEval_ExceptionGroupMatch(exc, class, matched, rest) }
 }
 
-/// Writes the items of an iterable, and those behind a star, downwards from `top`, each owned; 0 with an exception.
+/// Writes the items of an iterable, and those behind a star, downwards from `top`, each owned; 0
+/// with an exception.
 ///
 /// # Safety
 /// There is room for as many.

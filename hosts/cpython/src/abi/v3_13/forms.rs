@@ -1,4 +1,5 @@
-//! What only the instructions of this version are like, for code that the versions share (`abi/shared`).
+//! What only the instructions of this version are like, for code that the versions share
+//! (`abi/shared`).
 
 use super::instructions::{Instruction, Part};
 use super::layouts::object;
@@ -8,16 +9,19 @@ use cladonia::bytecode::Op;
 use cladonia::ll::Width;
 use cladonia::types::Type;
 
-/// Whether the interpreter drops the operands of an instruction from the top down, and not in the order in which they were pushed.
+/// True if the interpreter drops the operands of an instruction from the top down, and not in the
+/// order in which they were pushed.
 pub const LAST_FIRST: bool = false;
 
-/// Whether a call with a star always takes named arguments from the stack, a null if there are none.
+/// True if a call with a star always takes named arguments from the stack, a null if there are
+/// none.
 pub const NULL_FOR_NAMES: bool = false;
 
 /// The instruction that returns a constant.
 pub const RETURN_CONST: Option<u8> = Some(oc::RETURN_CONST);
 
-/// Returns the object that `LoadConst` loads where its argument is past the constants of its code: there is none.
+/// Returns the object that `LoadConst` loads where its argument is past the constants of its code:
+/// there is none.
 ///
 /// # Safety
 /// None here; in other versions the GIL is held.
@@ -43,7 +47,7 @@ pub const PLAIN: &[(u8, Op)] = &[
 /// Builds a template string: there are none.
 pub const TEMPLATE: Option<unsafe extern "C" fn(Thread, Obj, Obj) -> Obj> = None;
 
-/// What the interpreter of this version specialises besides.
+/// The instructions that this version specialises besides.
 pub const ADAPTIVE: &[u8] = &[oc::BINARY_SUBSCR];
 
 const INT: Type = Type::LONG_EXACT;
@@ -58,13 +62,15 @@ pub const FIXED: &[(u8, &[Type])] = &[
     (oc::BINARY_SUBSCR_STR_INT, &[STR, INT]),
 ];
 
-/// Specialised opcodes of this version whose cache has the version of the class that is the operand.
+/// Specialised opcodes of this version whose cache has the version of the class that is the
+/// operand.
 pub const CLASS: &[u8] = &[];
 
 /// The least version that a function can have; lower numbers mean that it has none.
 pub const FIRST_FUNCTION_VERSION: u32 = 1;
 
-/// What native execution of an instruction saves that only this version has (`savings`).
+/// Returns the time (as in `savings`) that native execution saves of an instruction that only this
+/// version has.
 pub const fn saving(opcode: u8) -> Option<i64> {
     Some(match opcode {
         oc::BINARY_SUBSCR_LIST_INT | oc::BINARY_SUBSCR_TUPLE_INT => 50,
@@ -79,7 +85,7 @@ pub type FreeFloats = i32;
 /// Its width.
 pub const FREE_FLOATS: Width = Width::I32;
 
-/// Where a float of that list has the next one.
+/// The offset in a float of that list of the pointer to the next one.
 pub const NEXT_FREE_FLOAT: i32 = object::TYPE;
 
 /// The number of the event where an iterator has ended without an exception for it.

@@ -1,4 +1,5 @@
-//! The state of an interpreter frame: how much of its operand stack is in use, who owns it, and a mark that we may leave in it.
+//! The state of an interpreter frame: how much of its operand stack is in use, who owns it, and a
+//! mark that we may leave in it.
 //!
 //! They are an `i32`, a `u16` and a byte of one word, and a byte behind that.
 
@@ -7,14 +8,14 @@ use crate::abi::{read, write};
 use cladonia::lir::{Builder, Opcode, Value};
 use cladonia::ll::Width;
 
-/// Whether a frame that ends is cleared from its last slot to its first one.
+/// True if a frame that is popped is cleared from its last slot to its first one.
 pub const CLEARED_FROM_TOP: bool = false;
 
 /// The field that says how much of a frame's slots is in use.
 pub const TOP: (&str, i32, Width) = ("stacktop", frame::STACKTOP, Width::I32);
 use pyo3_ffi::PyObject;
 
-/// How many slots of a frame are in use, its locals included.
+/// Returns the number of slots of a frame that are in use, its locals included.
 ///
 /// # Safety
 /// `frame` is a frame that the interpreter is not running.
@@ -24,7 +25,7 @@ pub unsafe fn depth(frame: *const u8) -> i32 {
     unsafe { read(frame, frame::STACKTOP) }
 }
 
-/// Whether a frame is where the interpreter was called, and runs no code of the program's.
+/// Returns whether a frame is an entry frame of the interpreter, which runs no user code.
 ///
 /// # Safety
 /// `frame` is a frame of a thread.
@@ -43,7 +44,8 @@ pub unsafe fn set_depth(frame: *mut u8, slots: i32) {
     unsafe { write(frame, frame::STACKTOP, slots) }
 }
 
-/// The mark in a frame: the interpreter has a use for the field only while it runs the frame, and that calls.
+/// The mark in a frame: the interpreter has a use for the field only while it runs the frame, and
+/// that calls.
 ///
 /// # Safety
 /// `frame` is a frame.
@@ -81,7 +83,8 @@ pub fn load_mark(b: &mut Builder<'_>, frame: Value) -> Value {
     b.load(Width::U16, frame, frame::RETURN_OFFSET)
 }
 
-/// LIR that says that `slots` of a frame are in use, and as many more as `more` says, who owns it, and which mark it has.
+/// LIR that says that `slots` of a frame are in use, and as many more as `more` says, who owns it,
+/// and which mark it has.
 pub fn store_state(
     b: &mut Builder<'_>,
     frame: Value,
@@ -101,7 +104,8 @@ pub fn store_state(
     b.store(Width::I64, frame, frame::STACKTOP, word);
 }
 
-/// Whether a frame of this owner is that of a function or a generator that runs, or may.
+/// Returns whether a frame of this owner is that of a function or a generator that runs, or may
+/// run.
 #[inline(always)]
 pub fn is_activation(owner: u8) -> bool {
     matches!(
@@ -110,7 +114,8 @@ pub fn is_activation(owner: u8) -> bool {
     )
 }
 
-/// Whether a frame belongs to no code, or its code has not begun: the interpreter's `_PyFrame_IsIncomplete`.
+/// Returns whether a frame belongs to no code, or its code has not begun: the interpreter's
+/// `_PyFrame_IsIncomplete`.
 ///
 /// # Safety
 /// `frame` is linked in a thread.

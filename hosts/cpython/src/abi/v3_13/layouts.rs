@@ -1,7 +1,9 @@
-//! Memory layout of CPython 3.13 on 64-bit platforms: byte offsets of fields, and the few values that go with them.
+//! Memory layout of CPython 3.13 on 64-bit platforms: byte offsets of fields, and the few values
+//! that go with them.
 //!
-//! A row is a constant in the module of its struct. `tests/probe.c` prints the same names from a header tree, a test
-//! compares; at run time [`super::validate`] compares with the interpreter that is running.
+//! A row is a constant in the module of its struct. `tests/probe.c` prints the same names from a
+//! header tree, a test compares; at run time [`super::validate`] compares with the interpreter that
+//! is running.
 
 macro_rules! layout {
     ($($(#[doc = $gdoc:literal])* $group:ident { $($name:ident = $value:literal, $doc:literal;)* })*) => {

@@ -1,5 +1,5 @@
-//! The opcodes of CPython 3.13: numbers, inline caches, and which general opcode each specialised or instrumented one
-//! stands for.
+//! The opcodes of CPython 3.13: numbers, inline caches, and which general opcode each specialised
+//! or instrumented one stands for.
 //!
 //! A test compares the table with the `opcode` module of the interpreter.
 
@@ -35,8 +35,8 @@ macro_rules! opcodes {
     };
 }
 
-/// The general opcode of a specialised or instrumented one; [`CACHE`] (no instruction) for a number that is none, and
-/// for `INSTRUMENTED_LINE` and `INSTRUMENTED_INSTRUCTION`, which hide theirs.
+/// The general opcode of a specialised or instrumented one; [`CACHE`] (no instruction) for a number
+/// that is none, and for `INSTRUMENTED_LINE` and `INSTRUMENTED_INSTRUCTION`, which hide theirs.
 pub const fn general(opcode: u8) -> u8 {
     GENERAL[opcode as usize]
 }

@@ -1,5 +1,5 @@
-//! How deep a thread may call: a counter for Python's recursion limit, and one for C functions and the interpreter's own
-//! recursion, which both count down.
+//! How deep a thread may call: a counter for Python's recursion limit, and one for C functions and
+//! the interpreter's own recursion, which both count down.
 
 use super::layouts::thread;
 use crate::abi::{read, write};
@@ -9,13 +9,13 @@ use cladonia::ll::Width;
 /// C recursion left to other code: native calls deeper than this run interpreted.
 const RESERVE: i32 = 4500;
 
-/// What is left of both counters, for [`take`].
+/// The values of both counters, for [`take`].
 pub struct Left {
     python: Value,
     native: Value,
 }
 
-/// LIR that fails where native code may not call any deeper; goes on in a new block.
+/// LIR that fails where native code may not call any deeper; continues in a new block.
 pub fn check(b: &mut Builder<'_>, thread: Value, fail: Block) -> Left {
     let python = b.load(Width::I32, thread, thread::PY_RECURSION_REMAINING);
     let enough = b.icmp_imm(IntCond::Sgt, python, 0);
@@ -78,7 +78,7 @@ pub unsafe fn take_native(thread: *mut u8) {
     }
 }
 
-/// Whether native code may not call any deeper, though Python's limit may not be reached.
+/// Returns whether native code may not call any deeper, though Python's limit may not be reached.
 ///
 /// # Safety
 /// `thread` is the current thread's state.
@@ -88,7 +88,7 @@ pub unsafe fn is_native_low(thread: *const u8) -> bool {
     unsafe { read::<i32, _>(thread, thread::C_RECURSION_REMAINING) <= RESERVE }
 }
 
-/// Whether a C function may be called.
+/// Returns whether a C function may be called.
 ///
 /// # Safety
 /// `thread` is the current thread's state.
@@ -98,8 +98,8 @@ pub unsafe fn may_call_c(thread: *const u8) -> bool {
     unsafe { read::<i32, _>(thread, thread::C_RECURSION_REMAINING) > 0 }
 }
 
-/// Counts a call of a C function, as the interpreter counts those without arguments and with one; gives what
-/// [`leave_c`] needs, `None` if there is no room.
+/// Counts a call of a C function, as the interpreter counts those without arguments and with one;
+/// gives what [`leave_c`] needs, `None` if there is no room.
 ///
 /// # Safety
 /// `thread` is the current thread's state.
@@ -126,7 +126,7 @@ pub unsafe fn leave_c(thread: *mut u8, left: i32) {
     unsafe { write(thread, thread::C_RECURSION_REMAINING, left) }
 }
 
-/// LIR of [`enter_c`]: goes on in `go`, or in `deep` with nothing done.
+/// LIR of [`enter_c`]: continues in `go`, or in `deep` with nothing done.
 pub fn check_c(b: &mut Builder<'_>, thread: Value, go: Block, deep: Block) -> Value {
     let left = b.load(Width::I32, thread, thread::C_RECURSION_REMAINING);
     let is_room = b.icmp_imm(IntCond::Sgt, left, 0);
@@ -146,7 +146,7 @@ pub fn give_c(b: &mut Builder<'_>, thread: Value, left: Value) {
     b.store(Width::I32, thread, thread::C_RECURSION_REMAINING, left);
 }
 
-/// Whether what a thread knows of its native recursion can be true.
+/// Returns whether a thread's counter of native recursion is plausible.
 ///
 /// # Safety
 /// `thread` is the current thread's state.

@@ -1,4 +1,5 @@
-//! What the slots of a frame hold, and who owns it: here an owned object or null, be the frame the interpreter's or compiled code's.
+//! What the slots of a frame hold, and who owns it: here an owned object or null, be the frame the
+//! interpreter's or compiled code's.
 
 use super::layouts::frame;
 use crate::abi::{read, write};
@@ -7,10 +8,11 @@ use pyo3_ffi::{Py_XDECREF, PyLong_FromLong, PyObject};
 /// A slot, as it lies in memory.
 pub type Word = *mut PyObject;
 
-/// Whether the position of an instruction that has raised, as a handler finds it on the stack, is an object.
+/// True if the position of an instruction that has raised, as a handler finds it on the stack, is
+/// an object.
 pub const POSITIONS_ARE_OBJECTS: bool = true;
 
-/// What a slot has that takes over a reference, or null.
+/// Returns the word for a slot that takes over a reference, or null.
 ///
 /// # Safety
 /// `object` is an owned object or null.
@@ -35,8 +37,8 @@ pub unsafe fn close(word: Word) {
     unsafe { Py_XDECREF(word) }
 }
 
-/// Puts the position of an instruction that has raised onto the stack of a frame, where the handler looks for it; null if there is no
-/// memory.
+/// Puts the position of an instruction that has raised onto the stack of a frame, where the handler
+/// looks for it; null if there is no memory.
 pub fn position(units: i64) -> Word {
     // SAFETY: a new object.
     unsafe { PyLong_FromLong(units as _) }
@@ -52,7 +54,8 @@ pub unsafe fn get(frame: *const u8, place: i32) -> *mut PyObject {
     unsafe { object(read(frame, place)) }
 }
 
-/// Puts an owned object, or null, into a slot of a frame that is the interpreter's. What was there is overwritten.
+/// Puts an owned object, or null, into a slot of a frame that is the interpreter's. What was there
+/// is overwritten.
 ///
 /// # Safety
 /// The frame has a slot at that place.
@@ -69,8 +72,9 @@ pub unsafe fn put(frame: *mut u8, place: i32, object: *mut PyObject) {
 #[inline(always)]
 pub unsafe fn show(_frame: *mut u8, _slots: i32) {}
 
-/// From here on the first slots of a frame that was the interpreter's are compiled code's, which owns what they hold. False if there is no
-/// memory for that, or they hold what compiled code does not know; then nothing has changed.
+/// From here on the first slots of a frame that was the interpreter's are compiled code's, which
+/// owns what they hold. False if there is no memory for that, or they hold what compiled code does
+/// not know; then nothing has changed.
 ///
 /// # Safety
 /// As of [`show`].
@@ -79,8 +83,8 @@ pub unsafe fn hide(_frame: *mut u8, _slots: i32) -> bool {
     true
 }
 
-/// What stands between a frame of the interpreter's and one of compiled code's, for LIR: a function of a frame that does it for all slots that are in
-/// use, or none if there is nothing to do.
+/// The function that turns a frame of the interpreter's into one of compiled code's, or back, for
+/// LIR: it does so for all slots that are in use, or none if there is nothing to do.
 pub const SHOW: Option<unsafe extern "C" fn(*mut u8)> = None;
 
 /// The same in the other direction.

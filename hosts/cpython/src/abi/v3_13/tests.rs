@@ -1,4 +1,5 @@
-//! Instructions and tables that are other in this version, and that no compiler makes or that are hard to have it make.
+//! Instructions and tables that are other in this version, and that no compiler makes or that are
+//! hard to have it make.
 
 use super::opcodes as oc;
 use super::shared_tests::decoded;

@@ -1,15 +1,15 @@
-//! What a dict notes when one of its values is replaced: who watches it hears of that, and nothing else.
+//! What a dict notes when one of its values is replaced: its watchers are called, and nothing else.
 
 use super::layouts::dict;
 use crate::capi::Obj;
 use cladonia::lir::{Builder, Value};
 
-/// Where a dict has the bits that say who watches it (i64), and which bits they are.
+/// The offset in a dict of the word with its watchers' bits (i64), and the mask of these bits.
 pub const WATCHERS_AT: i32 = dict::WATCHER_TAG;
 /// The bits.
 pub const WATCHERS: i32 = dict::WATCHERS;
 
-/// What [`bump`] needs, which is nothing.
+/// Returns what [`bump`] needs: nothing.
 ///
 /// # Safety
 /// None here; in other versions the interpreter's lock is held and no exception is set.
@@ -26,7 +26,8 @@ pub fn bump(_b: &mut Builder<'_>, _namespace: Value, _tag: Value, _counter: u64)
 /// None here; in other versions the interpreter's lock is held.
 pub unsafe fn note_replaced(_dict: Obj, _counter: u64) {}
 
-/// Whether a dict may have changed from when it had the first of two words with watchers to when it had the second.
+/// Returns whether a dict may have changed from when it had the first of two words with watchers to
+/// when it had the second.
 pub fn is_later(before: u64, after: u64) -> bool {
     after == before
 }

@@ -51,7 +51,8 @@ struct SpecialRow {
     suggestion: *const c_char,
 }
 
-/// Pushes a frame of a function with arguments bound, which is not linked; null with an exception if that fails.
+/// Pushes a frame of a function with arguments bound, which is not linked; null with an exception
+/// if that fails.
 ///
 /// # Safety
 /// The function, the namespace and the arguments are owned, and taken over in any case.
@@ -76,7 +77,8 @@ pub unsafe fn push_call(
     }
 }
 
-/// Pushes a frame of a function whose slots are all to be overwritten: its positional parameters are None.
+/// Pushes a frame of a function whose slots are all to be overwritten: its positional parameters
+/// are None.
 ///
 /// # Safety
 /// The function is owned, and taken over in any case; it has so many positional parameters.
@@ -106,7 +108,8 @@ unsafe fn push(
     }
 }
 
-/// What of an exception is of a class, and what is not, by `except*`; negative with an exception.
+/// Splits an exception for `except*` into the part that is of a class and the rest; negative with
+/// an exception.
 ///
 /// # Safety
 /// Live objects; `frame` is the current frame.
@@ -121,7 +124,8 @@ pub unsafe fn match_group(
     unsafe { _PyEval_ExceptionGroupMatch(frame, exc, class, matched, rest) }
 }
 
-/// Writes the items of an iterable, and those behind a star, downwards from `top`, each owned; 0 with an exception.
+/// Writes the items of an iterable, and those behind a star, downwards from `top`, each owned; 0
+/// with an exception.
 ///
 /// # Safety
 /// There is room for as many.
@@ -132,7 +136,8 @@ pub unsafe fn unpack_iterable(
     after: c_int,
     top: *mut Obj,
 ) -> c_int {
-    // SAFETY: the caller's promise; a word is as large as a pointer. What the function has written is owned, or immortal.
+    // SAFETY: the caller's promise; a word is as large as a pointer. What the function has written
+    // is owned, or immortal.
     unsafe {
         let done = _PyEval_UnpackIterableStackRef(thread, iterable, before, after, top.cast());
         if done != 0 {
@@ -169,8 +174,8 @@ pub unsafe fn list_of(items: *const Obj, count: Py_ssize_t) -> Obj {
     }
 }
 
-/// A tuple of items, which are taken over in any case. As where the interpreter makes one, the collector does not hear of it if it can't
-/// be in a cycle.
+/// A tuple of items, which are taken over in any case. As where the interpreter makes one, the
+/// collector does not hear of it if it can't be in a cycle.
 ///
 /// # Safety
 /// So many owned objects, in an array that may be changed.
@@ -215,7 +220,8 @@ pub unsafe fn load_special(manager: Obj, method: SpecialMethod) -> Obj {
     }
 }
 
-/// A value of a template string, from the value, its expression, and a format if there is one; null with an exception.
+/// A value of a template string, from the value, its expression, and a format if there is one; null
+/// with an exception.
 ///
 /// # Safety
 /// Two or three live objects; the interpreter's lock is held.

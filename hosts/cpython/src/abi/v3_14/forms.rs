@@ -1,4 +1,5 @@
-//! What only the instructions of this version are like, for code that the versions share (`abi/shared`).
+//! What only the instructions of this version are like, for code that the versions share
+//! (`abi/shared`).
 
 use super::instructions::{Instruction, Part};
 use super::layouts::{interp, object};
@@ -10,30 +11,34 @@ use cladonia::ll::Width;
 use cladonia::types::Type;
 use pyo3_ffi::{PyInterpreterState_Get, PyLong_FromLong};
 
-/// Whether the interpreter drops the operands of an instruction from the top down, and not in the order in which they were pushed.
+/// True if the interpreter drops the operands of an instruction from the top down, and not in the
+/// order in which they were pushed.
 pub const LAST_FIRST: bool = true;
 
-/// Whether a call with a star always takes named arguments from the stack, a null if there are none.
+/// True if a call with a star always takes named arguments from the stack, a null if there are
+/// none.
 pub const NULL_FOR_NAMES: bool = true;
 
 /// The instruction that returns a constant: there is none.
 pub const RETURN_CONST: Option<u8> = None;
 
-/// What `LoadConst` has for its argument where an instruction loads what is not among the constants of its code: from here on the common
-/// constants, and then the ints from 0.
+/// The first argument of `LoadConst` where an instruction loads what is not among the constants of
+/// its code. From here on the common constants, and then the ints from 0.
 const IMPLICIT: u32 = 1 << 24;
-/// How many common constants there are.
+/// The number of common constants.
 const COMMON: u32 = 5;
 /// Up to this int there is an instruction that loads it.
 const SMALL: u32 = 256;
 
-/// Returns the object that `LoadConst` loads where its argument is past the constants of its code. The object is immortal.
+/// Returns the object that `LoadConst` loads where its argument is past the constants of its code.
+/// The object is immortal.
 ///
 /// # Safety
 /// The GIL is held.
 pub unsafe fn implicit_constant(arg: u32) -> Option<Obj> {
     let number = arg.checked_sub(IMPLICIT)?;
-    // SAFETY: the interpreter's table holds its objects as long as it runs; small ints are made once.
+    // SAFETY: the interpreter's table holds its objects as long as it runs; small ints are made
+    // once.
     unsafe {
         match number.checked_sub(COMMON) {
             None => {
@@ -45,10 +50,10 @@ pub unsafe fn implicit_constant(arg: u32) -> Option<Obj> {
     }
 }
 
-/// What `BINARY_OP` has for its argument where it is no operator, but takes an item.
+/// The argument of `BINARY_OP` where it is no operator, but takes an item.
 const SUBSCRIPT: u32 = 26;
 
-/// What `LOAD_SPECIAL` looks up, by its argument.
+/// The methods that `LOAD_SPECIAL` looks up, by its argument.
 const SPECIAL_METHODS: [SpecialMethod; 4] = [
     SpecialMethod::Enter,
     SpecialMethod::Exit,
@@ -97,7 +102,7 @@ unsafe extern "C" {
     fn _PyTemplate_Build(strings: Obj, values: Obj) -> Obj;
 }
 
-/// What the interpreter of this version specialises besides.
+/// The instructions that this version specialises besides.
 pub const ADAPTIVE: &[u8] = &[oc::CALL_KW];
 
 const INT: Type = Type::LONG_EXACT;
@@ -113,13 +118,16 @@ pub const FIXED: &[(u8, &[Type])] = &[
     (oc::BINARY_OP_SUBSCR_LIST_SLICE, &[Type::LIST_EXACT, ANY]),
 ];
 
-/// Specialised opcodes of this version whose cache has the version of the class that is the operand.
+/// Specialised opcodes of this version whose cache has the version of the class that is the
+/// operand.
 pub const CLASS: &[u8] = &[oc::LOAD_ATTR_CLASS_WITH_METACLASS_CHECK];
 
-/// The least version that a function can have (`FUNC_VERSION_FIRST_VALID`); lower numbers mean that it has none.
+/// The least version that a function can have (`FUNC_VERSION_FIRST_VALID`); lower numbers mean that
+/// it has none.
 pub const FIRST_FUNCTION_VERSION: u32 = 2;
 
-/// What native execution of an instruction saves that only this version has (`savings`).
+/// Returns the time (as in `savings`) that native execution saves of an instruction that only this
+/// version has.
 pub const fn saving(opcode: u8) -> Option<i64> {
     Some(match opcode {
         oc::BINARY_OP_EXTEND => 60,
@@ -137,7 +145,7 @@ pub type FreeFloats = i64;
 /// Its width.
 pub const FREE_FLOATS: Width = Width::I64;
 
-/// Where a float of that list has the next one.
+/// The offset in a float of that list of the pointer to the next one.
 pub const NEXT_FREE_FLOAT: i32 = object::REFCNT;
 
 /// The number of the event where an iterator has ended without an exception for it.

@@ -1,7 +1,7 @@
 //! CPython 3.14: all that is peculiar to it.
 //!
-//! The numbers are those of 64-bit little-endian builds with the GIL and without `Py_DEBUG`. They are the same in all patch
-//! versions, unless something here says otherwise.
+//! The numbers are those of 64-bit little-endian builds with the GIL and without `Py_DEBUG`. They
+//! are the same in all patch versions, unless a comment here says otherwise.
 
 #[path = "../shared/audit.rs"]
 pub mod audit;
@@ -45,17 +45,19 @@ pub mod tier2;
 
 pub use declared::declare;
 
-/// What the host is called.
+/// The name of the host.
 pub const NAME: &str = "CPython 3.14";
 
 /// The minor version of CPython 3 that this module describes.
 pub const MINOR: u32 = 14;
 
-/// The newest patch version with which all tests were run. A later one is used if the self-test passes.
+/// The newest patch version with which all tests were run. A later one is used if the self-test
+/// passes.
 pub const NEWEST_TESTED: u32 = 8;
 
-/// Whether the collector does more when it learns of an object, or is to forget one, than to link it: it may count, for example.
+/// True if tracking or untracking an object does more than to link it: the collector may count, for
+/// example.
 pub const COLLECTOR_COUNTS: bool = true;
 
-/// Where a function has what computes its annotations, if it has that.
+/// The offset in a function of the object that computes its annotations, if it has one.
 pub const ANNOTATE: Option<i32> = Some(layouts::function::ANNOTATE);

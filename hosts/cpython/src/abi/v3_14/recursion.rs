@@ -1,24 +1,27 @@
-//! How deep a thread may call: a counter for Python's recursion limit, which counts down, and for C functions and the interpreter's own
-//! recursion an address that the stack must not come below. Compiled code has a limit of its own, far above that address.
+//! How deep a thread may call: a counter for Python's recursion limit, which counts down, and for C
+//! functions and the interpreter's own recursion an address that the stack must not come below.
+//! Compiled code has a limit of its own, far above that address.
 
 use super::layouts::{debug, thread, thread_impl};
 use crate::abi::{_PyRuntime, read, write};
 use cladonia::lir::{Block, Builder, IntCond, Opcode, Value};
 use cladonia::ll::Width;
 
-/// What is left of Python's limit, for [`take`].
+/// The value of the counter for Python's limit, for [`take`].
 pub struct Left {
     python: Value,
 }
 
-/// Where a thread's state has the address: behind a struct that grows in patch versions, and says how large it is.
+/// Returns the offset of the address in a thread's state: it is behind a struct that grows in patch
+/// versions, whose size the runtime reports.
 fn limit_at() -> i32 {
-    // SAFETY: the runtime state begins with the offsets of its structs, of which this is the size of one.
+    // SAFETY: the runtime state begins with the offsets of its structs, of which this is the size
+    // of one.
     let size: u64 = unsafe { read(&raw const _PyRuntime, debug::THREAD) };
     size as i32 + thread_impl::SOFT_LIMIT
 }
 
-/// LIR that fails where native code may not call any deeper; goes on in a new block.
+/// LIR that fails where native code may not call any deeper; continues in a new block.
 pub fn check(b: &mut Builder<'_>, thread: Value, fail: Block) -> Left {
     let python = b.load(Width::I32, thread, thread::PY_RECURSION_REMAINING);
     let enough = b.icmp_imm(IntCond::Sgt, python, 0);
@@ -51,15 +54,16 @@ pub unsafe fn give_back(thread: *mut u8) {
     }
 }
 
-/// Counts the native stack of a frame that has not been counted but for Python's limit: nothing counts it.
+/// Counts the native stack of a frame that has not been counted but for Python's limit: nothing
+/// counts it.
 ///
 /// # Safety
 /// `thread` is the current thread's state.
 #[inline(always)]
 pub unsafe fn take_native(_thread: *mut u8) {}
 
-/// Whether native code may not call any deeper, though Python's limit may not be reached: only the stack tells, of which it has a
-/// limit of its own.
+/// Returns whether native code may not call any deeper, though Python's limit may not be reached:
+/// only the stack tells, of which it has a limit of its own.
 ///
 /// # Safety
 /// `thread` is the current thread's state.
@@ -69,7 +73,7 @@ pub unsafe fn is_native_low(thread: *const u8) -> bool {
     unsafe { !may_call_c(thread) }
 }
 
-/// Whether a C function may be called.
+/// Returns whether a C function may be called.
 ///
 /// # Safety
 /// `thread` is the current thread's state.
@@ -80,8 +84,8 @@ pub unsafe fn may_call_c(thread: *const u8) -> bool {
     unsafe { &raw const here as usize >= read::<usize, _>(thread, limit_at()) }
 }
 
-/// Looks whether there is room for a call of a C function, as the interpreter does before those without arguments and with one; gives
-/// what [`leave_c`] needs, `None` if there is none.
+/// Looks whether there is room for a call of a C function, as the interpreter does before those
+/// without arguments and with one; gives what [`leave_c`] needs, `None` if there is none.
 ///
 /// # Safety
 /// `thread` is the current thread's state.
@@ -98,7 +102,7 @@ pub unsafe fn enter_c(thread: *mut u8) -> Option<i32> {
 #[inline(always)]
 pub unsafe fn leave_c(_thread: *mut u8, _left: i32) {}
 
-/// LIR of [`enter_c`]: goes on in `go`, or in `deep` with nothing done.
+/// LIR of [`enter_c`]: continues in `go`, or in `deep` with nothing done.
 pub fn check_c(b: &mut Builder<'_>, thread: Value, go: Block, deep: Block) -> Value {
     let here = b.op(Opcode::Sp, &[]);
     let limit = b.load(Width::I64, thread, limit_at());
@@ -113,7 +117,8 @@ pub fn take_c(_b: &mut Builder<'_>, _thread: Value, _left: Value) {}
 /// LIR that undoes [`take_c`].
 pub fn give_c(_b: &mut Builder<'_>, _thread: Value, _left: Value) {}
 
-/// Whether what a thread knows of its stack can be true: the address lies below this one, if it is known.
+/// Returns whether a thread's limit of its stack is plausible: the address is below that of a
+/// local, if it is known.
 ///
 /// # Safety
 /// `thread` is the current thread's state.

@@ -1,12 +1,14 @@
 //! What the slots of a frame hold, and who owns it.
 //!
-//! To the interpreter a slot is a `_PyStackRef`: an object that the slot owns; one that it does not own, be that immortal or borrowed
-//! from another slot, with the lowest bit set; nothing, which is 1; or, with both low bits set, an int, which is where an instruction was
-//! that has raised. None and the bools are compared with the bit, so it is always set for what is immortal.
+//! To the interpreter a slot is a `_PyStackRef`: an object that the slot owns; one that it does not
+//! own, be that immortal or borrowed from another slot, with the lowest bit set; nothing, which is
+//! 1; or, with both low bits set, an int, which is where an instruction was that has raised. None
+//! and the bools are compared with the bit, so it is always set for what is immortal.
 //!
-//! While compiled code runs in a frame, its slots hold owned objects, or null: it [hides](hide) those of a frame that it takes over, and
-//! [shows](show) them before the interpreter, or whoever reads frames as it does, may use them. The collector and all that only read
-//! a slot's object find the same in both forms. Both may be done again.
+//! While compiled code runs in a frame, its slots hold owned objects, or null: it [hides](hide)
+//! those of a frame that it takes over, and [shows](show) them before the interpreter, or other
+//! code that reads frames as it does, may use them. The collector and all that only read a slot's
+//! object find the same in both forms. Both may be done again.
 
 use super::frames;
 use super::layouts::{frame, object as o};
@@ -24,13 +26,14 @@ const UNOWNED: Word = 1;
 const INT: Word = 3;
 /// The bit of an object's flags that says that it is immortal: the same one.
 const IMMORTAL: Word = 1;
-/// Where an object has its flags (u16), in the upper half of the word with its count.
+/// The offset in an object of its flags (u16), in the upper half of the word with its count.
 const FLAGS: i32 = o::REFCNT + 6;
 
-/// Whether the position of an instruction that has raised, as a handler finds it on the stack, is an object.
+/// True if the position of an instruction that has raised, as a handler finds it on the stack, is
+/// an object.
 pub const POSITIONS_ARE_OBJECTS: bool = false;
 
-/// What a slot has that takes over a reference, or null.
+/// Returns the word for a slot that takes over a reference, or null.
 ///
 /// # Safety
 /// `object` is an owned object or null.
@@ -70,7 +73,8 @@ pub unsafe fn close(word: Word) {
     }
 }
 
-/// The position of an instruction that has raised, as the stack of a frame has it where a handler looks for it.
+/// The position of an instruction that has raised, as the stack of a frame has it where a handler
+/// looks for it.
 pub fn position(units: i64) -> Word {
     (units as Word) << 2 | INT
 }
@@ -85,7 +89,8 @@ pub unsafe fn get(frame: *const u8, place: i32) -> *mut PyObject {
     unsafe { object(read(frame, place)) }
 }
 
-/// Puts an owned object, or null, into a slot of a frame that is the interpreter's. What was there is overwritten.
+/// Puts an owned object, or null, into a slot of a frame that is the interpreter's. What was there
+/// is overwritten.
 ///
 /// # Safety
 /// The frame has a slot at that place.
@@ -97,7 +102,8 @@ pub unsafe fn put(frame: *mut u8, place: i32, object: *mut PyObject) {
 
 /// The first slots of a frame.
 unsafe fn first(frame: *mut u8, slots: i32) -> &'static mut [Word] {
-    // SAFETY: the caller's promise: a frame with so many slots, which nobody else reads or writes while the slice is used.
+    // SAFETY: the caller's promise: a frame with so many slots, which nothing else reads or writes
+    // while the slice is used.
     unsafe {
         let first = frame.byte_offset(frame::LOCALSPLUS as isize).cast::<Word>();
         std::slice::from_raw_parts_mut(first, slots.max(0) as usize)
@@ -120,8 +126,9 @@ pub unsafe fn show(frame: *mut u8, slots: i32) {
     }
 }
 
-/// From here on the first slots of a frame that was the interpreter's are compiled code's, which owns what they hold. False if they hold
-/// what compiled code does not know; then nothing has changed.
+/// From here on the first slots of a frame that was the interpreter's are compiled code's, which
+/// owns what they hold. False if they hold what compiled code does not know; then nothing has
+/// changed.
 ///
 /// # Safety
 /// As of [`show`].
@@ -151,13 +158,14 @@ unsafe extern "C" fn show_all(frame: *mut u8) {
 }
 
 unsafe extern "C" fn hide_all(frame: *mut u8) {
-    // SAFETY: the same. A frame that stands where compiled code may go on holds nothing else than objects.
+    // SAFETY: the same. A frame that stands where compiled code may continue holds nothing else
+    // than objects.
     let hidden = unsafe { hide(frame, frames::depth(frame)) };
     debug_assert!(hidden, "a position on the stack of a frame that goes on");
 }
 
-/// What stands between a frame of the interpreter's and one of compiled code's, for LIR: a function of a frame that does it for all slots that are in
-/// use, or none if there is nothing to do.
+/// The function that turns a frame of the interpreter's into one of compiled code's, or back, for
+/// LIR: it does so for all slots that are in use, or none if there is nothing to do.
 pub const SHOW: Option<unsafe extern "C" fn(*mut u8)> = Some(show_all);
 
 /// The same in the other direction.

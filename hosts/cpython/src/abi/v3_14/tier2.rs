@@ -1,12 +1,14 @@
-//! The interpreter's own experimental compiler of traces (`--enable-experimental-jit`, `PYTHON_JIT=1`).
+//! The interpreter's own experimental compiler of traces (`--enable-experimental-jit`,
+//! `PYTHON_JIT=1`).
 //!
-//! It executes code behind the back of code objects, and keeps what it knows of a thread in its state.
+//! It executes code behind the back of code objects, and keeps what it knows of a thread in its
+//! state.
 
 use super::layouts::interp;
 use crate::abi::read;
 use pyo3_ffi::PyInterpreterState_Main;
 
-/// Whether it is on. Distributions build it, but have it off unless they are asked.
+/// Returns whether it is on. Distributions build it, but have it off by default.
 ///
 /// # Safety
 /// The GIL is held.
