@@ -73,9 +73,10 @@ impl Builder<'_> {
         {
             return;
         }
-        match n + 2 >= MOST_LENT {
-            true => self.take_operands(n + 2),
-            false => self.own_operands(n + 2),
+        if n + 2 >= MOST_LENT {
+            self.take_operands(n + 2);
+        } else {
+            self.own_operands(n + 2);
         }
         if let Some(named) = &named
             && self.call_kin(instr, base, n, named)
@@ -358,9 +359,10 @@ impl Builder<'_> {
                 let n = self.stack.len() - base;
                 // The callable stays, also if the call raises.
                 let state = self.state_without(n - 1);
-                let op = match self.code.last_first {
-                    true => Op::CallNativeLent(call, lent),
-                    false => Op::CallNative(call),
+                let op = if self.code.last_first {
+                    Op::CallNativeLent(call, lent)
+                } else {
+                    Op::CallNative(call)
                 };
                 let v = self.emit_raising(op, args, result, state);
                 let callable = self.stack[base];

@@ -174,10 +174,12 @@ pub unsafe extern "C" fn call_lent(
         }
         let first = if has_self { 1 } else { 2 };
         let (args, count) = (array.add(first), length as usize - first);
-        let positional = match kwnames.is_null() {
-            true => count,
-            false => count - Py_SIZE(kwnames) as usize,
+        let named = if kwnames.is_null() {
+            0
+        } else {
+            Py_SIZE(kwnames) as usize
         };
+        let positional = count - named;
         let result = match c_functions::call(thread, callable, args, positional, kwnames) {
             Some(result) => result,
             None => call_object(thread, callable, args, positional, kwnames),

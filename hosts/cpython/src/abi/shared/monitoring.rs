@@ -61,9 +61,10 @@ pub unsafe fn tools_of_code(code: *mut PyObject) -> u8 {
     // instrumentation.
     unsafe {
         let local: *const u8 = abi::read(code, code::MONITORING);
-        match local.is_null() {
-            true => 0,
-            false => union(std::slice::from_raw_parts(local, LOCAL_EVENTS)),
+        if local.is_null() {
+            0
+        } else {
+            union(std::slice::from_raw_parts(local, LOCAL_EVENTS))
         }
     }
 }

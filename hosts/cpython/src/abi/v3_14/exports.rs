@@ -66,9 +66,10 @@ pub unsafe fn push_call(
 ) -> Frame {
     // SAFETY: the caller's promise.
     unsafe {
-        let named = match kwnames.is_null() {
-            true => 0,
-            false => PyTuple_GET_SIZE(kwnames) as usize,
+        let named = if kwnames.is_null() {
+            0
+        } else {
+            PyTuple_GET_SIZE(kwnames) as usize
         };
         let words: SmallVec<[Word; 8]> = (0..count + named)
             .map(|k| slots::word(args.add(k).read()))
