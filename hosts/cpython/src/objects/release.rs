@@ -229,8 +229,12 @@ impl Registry {
         unsafe {
             match to {
                 Held::Object(address) => {
+                    let object = address as *mut PyObject;
                     let known = self.objects.get_mut(&address);
-                    known.is_some_and(|known| known.refer(address as *mut PyObject))
+                    // The end of such a function has not been announced yet.
+                    known.is_some_and(|known| {
+                        !crate::abi::counts::is_put_off(object) && known.refer(object)
+                    })
                 }
                 Held::Class(address) => {
                     let known = self.classes.get_mut(&address);

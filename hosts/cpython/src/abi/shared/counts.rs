@@ -5,10 +5,10 @@
 //! In 3.13 the interpreter leaves a count alone only where it is all ones, and counts on between
 //! 2^31 and that. No object has so many references.
 
-use super::layouts::object;
+use super::layouts::{gc_head, object};
 use cladonia::lir::{Block, Builder, IntCond, Opcode, Value};
 use cladonia::ll::Width;
-use pyo3_ffi::PyObject;
+use pyo3_ffi::{PyFunction_Type, PyObject, PyTypeObject};
 
 /// Returns whether the count with this low half is that of an immortal object.
 #[inline(always)]
@@ -105,5 +105,22 @@ unsafe fn change(object: *mut PyObject, by: i32) {
         if !is_immortal_count(count) {
             crate::abi::write(object, object::REFCNT, count + by);
         }
+    }
+}
+
+/// Returns whether an object is a function without references that is deallocated later. From 3.14
+/// on the interpreter puts off the deallocation of what the collector tracks where the thread's
+/// stack is nearly used up, which it always is in a thread with a stack of 64 KiB. Watchers are
+/// called only when it happens, and the word of the count has something else until then. A function
+/// is tracked as long as it is alive.
+///
+/// # Safety
+/// `object` is an object whose memory has not been freed.
+pub unsafe fn is_put_off(object: *mut PyObject) -> bool {
+    // SAFETY: the caller's promise; a function has a header of the collector's.
+    unsafe {
+        let class: *mut PyTypeObject = crate::abi::read(object, object::TYPE);
+        class == &raw mut PyFunction_Type
+            && crate::abi::read::<u64, _>(object, gc_head::NEXT - object::GC_HEAD) == 0
     }
 }

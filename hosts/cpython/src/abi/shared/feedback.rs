@@ -2,7 +2,7 @@
 //! caches, and counters.
 
 use super::forms;
-use super::layouts::{code, function, gc_head, interp, object};
+use super::layouts::{code, function, interp};
 use super::opcodes as oc;
 use crate::abi;
 use cladonia::types::Type;
@@ -139,22 +139,11 @@ pub unsafe fn function_of_version(version: u32) -> *mut PyObject {
     // collector's header before it.
     unsafe {
         let found = of_version(version, 0, function::VERSION);
-        if found.is_null() || is_put_off(found) {
+        if found.is_null() || super::counts::is_put_off(found) {
             return std::ptr::null_mut();
         }
         found
     }
-}
-
-/// Returns whether an object that the collector tracks as long as it is alive has no references any
-/// more, but is deallocated later. From 3.14 on the interpreter puts that off where the thread's
-/// stack is nearly used up, which it always is in a thread with a stack of 64 KiB.
-///
-/// # Safety
-/// The object has a header of the collector's, and its memory has not been freed.
-unsafe fn is_put_off(object: *mut PyObject) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { abi::read::<u64, _>(object, gc_head::NEXT - object::GC_HEAD) == 0 }
 }
 
 /// The code whose functions begin with this version, borrowed; null if there is none. The functions
