@@ -141,7 +141,7 @@ pub unsafe fn write<T: Copy, P>(base: *mut P, offset: i32, value: T) {
 /// they were not found for certain.
 ///
 /// # Safety
-/// The GIL is held; the interpreter has been [validated](validate).
+/// The thread has the GIL; the interpreter has been [validated](validate).
 pub unsafe fn audit_hooks() -> Option<[i64; 2]> {
     // SAFETY: the caller's promise.
     unsafe { version::audit::hooks(&raw const _PyRuntime) }
@@ -171,10 +171,10 @@ fn in_words(version: std::ffi::c_ulong) -> String {
 /// `interp::MONITORS` by [`monitoring::hears`], the words of [`audit_hooks`] by looking for them.
 ///
 /// # Errors
-/// An [`AbiError`] names the first thing that disagrees.
+/// An [`AbiError`] names the first field that disagrees.
 ///
 /// # Safety
-/// The GIL is held and no exception is pending.
+/// The thread has the GIL and no exception is pending.
 pub unsafe fn validate() -> Result<(), AbiError> {
     if !cfg!(all(target_pointer_width = "64", target_endian = "little")) {
         return Err(AbiError::Platform);
@@ -185,8 +185,8 @@ pub unsafe fn validate() -> Result<(), AbiError> {
     if (major, minor) != (3, MINOR) {
         return Err(AbiError::Version { major, minor });
     }
-    // SAFETY: the version is right, so `_PyRuntime` begins with its `_Py_DebugOffsets`; the GIL is
-    // held.
+    // SAFETY: the version is right, so `_PyRuntime` begins with its `_Py_DebugOffsets`; the thread
+    // has the GIL.
     unsafe {
         check_debug_offsets((&raw const _PyRuntime).cast())?;
         if !ffi::PySys_GetObject(c"gettotalrefcount".as_ptr()).is_null() {

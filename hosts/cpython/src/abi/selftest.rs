@@ -76,7 +76,7 @@ unsafe fn made(what: &'static str, object: *mut PyObject) -> Result<Owned, AbiEr
 }
 
 /// # Safety
-/// The GIL is held, no exception is pending, the version is the one that is built for.
+/// The thread has the GIL, no exception is pending, the version is the one that is built for.
 pub(super) unsafe fn run() -> Checked {
     // SAFETY: see the module page.
     unsafe {
@@ -915,7 +915,7 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
             let position =
                 (at(frame::INSTR_PTR) as usize).wrapping_sub(c as usize + code::ADAPTIVE as usize);
             expect("_PyInterpreterFrame.instr_ptr", position < 2 * units)?;
-            // A tracer may have asked for it already.
+            // A tracer may have requested it already.
             let frame_object = ffi::PyEval_GetFrame().cast::<PyObject>();
             expect(
                 "_PyInterpreterFrame.frame_obj",
@@ -1174,7 +1174,8 @@ unsafe fn watchers(interpreter: *mut ffi::PyInterpreterState) -> Checked {
     unsafe {
         let id = PyType_AddWatcher(watcher);
         if id < 0 {
-            // All ids are taken; then nothing can be said, and nobody will hear of classes either.
+            // All ids are taken; then nothing can be checked, and no watcher of ours is called for
+            // classes either.
             ffi::PyErr_Clear();
             return Ok(());
         }

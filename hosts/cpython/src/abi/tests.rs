@@ -14,7 +14,7 @@ use std::process::Command;
 fn the_interpreter_that_runs_validates_again_and_again() {
     with_python(|| {
         for _ in 0..300 {
-            // SAFETY: the lock is held.
+            // SAFETY: the thread has the GIL.
             assert_eq!(unsafe { validate() }, Ok(()));
         }
     });
@@ -35,7 +35,7 @@ fn a_patch_version_that_nobody_has_tested_is_called_newer() {
 #[test]
 fn the_words_for_audit_hooks_are_found_and_are_null() {
     with_python(|| {
-        // SAFETY: the lock is held; the words are the interpreter's.
+        // SAFETY: the thread has the GIL; the words are the interpreter's.
         let words =
             unsafe { super::audit_hooks().map(|words| words.map(|at| *(at as *const u64))) };
         assert_eq!(words, Some([0, 0]));
@@ -174,7 +174,7 @@ fn the_table_is_what_the_headers_say() {
             let (what, number) = theirs.split_once(' ').expect("a name and a number");
             assert_eq!(what, format!("{group}.{name}"), "{include}");
             let number: i32 = number.parse().expect("a number");
-            // It grows at its end.
+            // It grows behind its last field.
             let agrees = number == value || what == "thread.SIZE" && number > value;
             assert!(agrees, "{what} is {number} in {include}, not {value}");
         }

@@ -1,5 +1,5 @@
 //! Who hears of audited events: two words, one of the process and one of the interpreter, that are
-//! null where nobody does.
+//! null where none does.
 //!
 //! That of the process lies in `_PyRuntime` behind what has grown in patch versions (283320 bytes
 //! in 3.13.0, 283408 in 3.13.15, others without perf trampolines), so it is found in the
@@ -33,11 +33,11 @@ mod preconfig {
     pub const DEV_MODE: usize = 8;
 }
 
-/// The addresses of the two words; `None` where one of them was not found for certain: then
-/// somebody may hear of any event.
+/// The addresses of the two words; `None` where one of them was not found for certain: then some
+/// hook may be called for any event.
 ///
 /// # Safety
-/// The GIL is held; the interpreter has been validated.
+/// The thread has the GIL; the interpreter has been validated.
 pub unsafe fn hooks(runtime: *const u8) -> Option<[i64; 2]> {
     static OF_PROCESS: OnceLock<Option<usize>> = OnceLock::new();
     // SAFETY: the caller's promise.
@@ -111,7 +111,7 @@ unsafe fn find(runtime: *const u8) -> Option<usize> {
 /// A number of `sys.flags`.
 ///
 /// # Safety
-/// The GIL is held.
+/// The thread has the GIL.
 unsafe fn flag(name: &std::ffi::CStr) -> Option<i64> {
     // SAFETY: the caller's promise.
     unsafe {

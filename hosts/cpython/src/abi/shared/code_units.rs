@@ -64,7 +64,7 @@ pub struct Saving {
 
 /// Returns whether the traceable part of a function begins with this opcode.
 pub fn is_start(opcode: u8) -> bool {
-    // The instrumented ones hide what they stand for.
+    // The instrumented ones hide the instructions that they replace.
     let is_hidden = matches!(opcode, oc::INSTRUMENTED_LINE | oc::INSTRUMENTED_INSTRUCTION);
     is_hidden || oc::general(opcode) == oc::RESUME
 }
@@ -149,8 +149,8 @@ const BACKOFF: u16 = 15;
 /// It is not specialised again.
 ///
 /// # Safety
-/// `at` points to an instruction with its cache, in the code of an interpreted frame; the
-/// interpreter's lock is held.
+/// `at` points to an instruction with its cache, in the code of an interpreted frame; the thread
+/// has the GIL.
 pub unsafe fn generalise_loop(at: *mut u8) {
     // SAFETY: the caller's promise. Both forms have the same cache, which begins with the counter.
     unsafe {

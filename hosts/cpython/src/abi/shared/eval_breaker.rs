@@ -1,5 +1,5 @@
-//! The word that every thread looks at where a function begins and a loop turns: what is pending,
-//! and which version of monitoring its code is to be of.
+//! The word that every thread looks at where a function begins and a loop iterates: the pending
+//! work, and which version of monitoring its code is to be of.
 
 use super::layouts::thread;
 use crate::abi;

@@ -133,7 +133,7 @@ pub unsafe fn first_executions(unit: *const u16) -> Option<u32> {
 /// The function that the interpreter knows by this version, borrowed; null if there is none.
 ///
 /// # Safety
-/// The GIL is held.
+/// The thread has the GIL.
 pub unsafe fn function_of_version(version: u32) -> *mut PyObject {
     // SAFETY: the caller's promise; what is in the table is a function's memory, with the
     // collector's header before it.
@@ -150,7 +150,7 @@ pub unsafe fn function_of_version(version: u32) -> *mut PyObject {
 /// that were made of it may have died.
 ///
 /// # Safety
-/// The GIL is held.
+/// The thread has the GIL.
 pub unsafe fn code_of_version(version: u32) -> *mut PyObject {
     // SAFETY: the caller's promise.
     unsafe { of_version(version, interp::FUNC_VERSION_CACHE_CODE, code::VERSION) }

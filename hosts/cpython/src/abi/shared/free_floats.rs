@@ -13,7 +13,7 @@ use pyo3_ffi::{Py_DECREF, Py_XDECREF, PyErr_Clear, PyFloat_FromDouble};
 /// out with two floats.
 ///
 /// # Safety
-/// The GIL is held and no exception is pending.
+/// The thread has the GIL and no exception is pending.
 pub unsafe fn find() -> Option<u64> {
     // SAFETY: reads of interpreter memory inside its structure; freed floats are looked at only
     // through the list.
@@ -78,8 +78,8 @@ pub fn pop(b: &mut Builder<'_>, interpreter: Value, empty: Block) -> Value {
 /// Returns the number of floats in the list of an interpreter.
 ///
 /// # Safety
-/// The GIL is held; the interpreter is one whose list is where the layout says, or the number may
-/// be any.
+/// The thread has the GIL; the interpreter is one whose list is where the layout says, or the
+/// number may be any.
 #[allow(clippy::unnecessary_cast)] // A word of 64 bits in some versions.
 pub unsafe fn count(interpreter: *const u8) -> i32 {
     // SAFETY: the caller's promise.

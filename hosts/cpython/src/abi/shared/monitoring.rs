@@ -14,8 +14,8 @@ pub const PY_YIELD: i64 = 3;
 pub const JUMP: i64 = 7;
 pub use super::forms::STOP_ITERATION;
 
-/// Tool ids from the highest that is nobody's by convention, then that of optimizers, then those of
-/// the others.
+/// Tool ids from the highest that has no owner by convention, then that of optimizers, then those
+/// of the others.
 pub const TOOL_IDS: [u8; 6] = [4, 5, 3, 2, 1, 0];
 
 /// `what_event` of a thread when there is none.
@@ -26,12 +26,12 @@ pub const NO_EVENT: i32 = -1;
 /// a second tool, as `sys.settrace` is where we listen.
 pub const FORGETS_TRACED_INSTRUCTIONS: bool = true;
 
-/// Returns whether a tool, and none that has not asked for it, is recorded for an event where the
-/// table has that record. What [`tools_of`] reads is checked by it when the first events have been
-/// asked for.
+/// Returns whether a tool, and none that has not registered for it, is recorded for an event where
+/// the table has that record. What [`tools_of`] reads is checked by it when the first events have
+/// been registered.
 ///
 /// # Safety
-/// The GIL is held.
+/// The thread has the GIL.
 pub unsafe fn hears(interpreter: *mut PyInterpreterState, event: i64, tool: u8) -> bool {
     // SAFETY: a byte of the interpreter's state.
     let tools: u8 = unsafe { abi::read(interpreter, interp::MONITORS + event as i32) };
@@ -41,7 +41,7 @@ pub unsafe fn hears(interpreter: *mut PyInterpreterState, event: i64, tool: u8) 
 /// The tools that are told of any event in the whole interpreter, a bit each.
 ///
 /// # Safety
-/// The GIL is held.
+/// The thread has the GIL.
 #[inline]
 pub unsafe fn tools_of(interpreter: *mut PyInterpreterState) -> u8 {
     // SAFETY: the table is an array of bytes there.
@@ -54,7 +54,7 @@ pub unsafe fn tools_of(interpreter: *mut PyInterpreterState) -> u8 {
 /// The tools that are told of any event of a code object, a bit each.
 ///
 /// # Safety
-/// The GIL is held; `code` is a code object.
+/// The thread has the GIL; `code` is a code object.
 #[inline]
 pub unsafe fn tools_of_code(code: *mut PyObject) -> u8 {
     // SAFETY: the table, if there is one, is an array of bytes at the beginning of what is kept for

@@ -17,7 +17,7 @@ pub const WATCHERS: i32 = dict::WATCHERS;
 /// with a dict.
 ///
 /// # Safety
-/// The interpreter's lock is held and no exception is set.
+/// The thread has the GIL and no exception is set.
 pub unsafe fn find() -> Option<u64> {
     // SAFETY: the caller's promise: the interpreter's state has the counter where the layout says,
     // which is what is tried out; what is made here is dropped once.
@@ -67,7 +67,7 @@ pub fn bump(b: &mut Builder<'_>, namespace: Value, tag: Value, counter: u64) {
 /// Notes that a value of a dict was replaced, as [`bump`] does.
 ///
 /// # Safety
-/// The interpreter's lock is held; a live dict, and the address that [`find`] has returned.
+/// The thread has the GIL; a live dict, and the address that [`find`] has returned.
 pub unsafe fn note_replaced(dict: Obj, counter: u64) {
     // SAFETY: the caller's promise.
     unsafe {

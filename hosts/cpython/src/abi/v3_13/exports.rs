@@ -116,10 +116,10 @@ pub unsafe fn tuple_of(items: *mut Obj, count: Py_ssize_t) -> Obj {
     unsafe { _PyTuple_FromArraySteal(items, count) }
 }
 
-/// A method of a context manager; no instruction of this version asks for one.
+/// A method of a context manager; no instruction of this version looks one up.
 ///
 /// # Safety
-/// The interpreter's lock is held.
+/// The thread has the GIL.
 pub unsafe fn load_special(_manager: Obj, _method: SpecialMethod) -> Obj {
     // SAFETY: the caller's promise.
     unsafe {
@@ -131,7 +131,7 @@ pub unsafe fn load_special(_manager: Obj, _method: SpecialMethod) -> Obj {
 /// A value of a template string; this version has none.
 ///
 /// # Safety
-/// The interpreter's lock is held.
+/// The thread has the GIL.
 pub unsafe fn build_interpolation(_conversion: c_int, _parts: &[Obj]) -> Obj {
     // SAFETY: the caller's promise.
     unsafe {

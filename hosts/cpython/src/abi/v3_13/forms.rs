@@ -24,7 +24,7 @@ pub const RETURN_CONST: Option<u8> = Some(oc::RETURN_CONST);
 /// there is none.
 ///
 /// # Safety
-/// None here; in other versions the GIL is held.
+/// None here; in other versions the thread has the GIL.
 pub unsafe fn implicit_constant(_arg: u32) -> Option<Obj> {
     None
 }

@@ -1,5 +1,5 @@
 //! The state of an interpreter frame: how much of its operand stack is in use, who owns it, and a
-//! mark that we may leave in it.
+//! mark that the runtime may put in it.
 //!
 //! They are an `i32`, a `u16` and a byte of one word, and a byte behind that.
 

@@ -6,11 +6,10 @@
 
 use pyo3_ffi::{Py_XDECREF, PyObject};
 
-/// Returns whether it is on. Few builds have it, and most of those have it off unless they are
-/// asked.
+/// Returns whether it is on. Few builds have it, and most of those have it off by default.
 ///
 /// # Safety
-/// The GIL is held.
+/// The thread has the GIL.
 pub unsafe fn is_on() -> bool {
     // SAFETY: a name; the function has this signature in every build that has it, and gives a new
     // reference, or null while it is off.

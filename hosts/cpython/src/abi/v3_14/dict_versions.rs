@@ -12,7 +12,7 @@ pub const WATCHERS: i32 = dict::WATCHERS;
 /// Returns what [`bump`] needs: nothing.
 ///
 /// # Safety
-/// None here; in other versions the interpreter's lock is held and no exception is set.
+/// None here; in other versions the thread has the GIL and no exception is set.
 pub unsafe fn find() -> Option<u64> {
     Some(0)
 }
@@ -23,7 +23,7 @@ pub fn bump(_b: &mut Builder<'_>, _namespace: Value, _tag: Value, _counter: u64)
 /// Notes that a value of a dict was replaced: dicts have no versions.
 ///
 /// # Safety
-/// None here; in other versions the interpreter's lock is held.
+/// None here; in other versions the thread has the GIL.
 pub unsafe fn note_replaced(_dict: Obj, _counter: u64) {}
 
 /// Returns whether a dict may have changed from when it had the first of two words with watchers to

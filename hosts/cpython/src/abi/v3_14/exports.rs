@@ -160,7 +160,7 @@ pub unsafe fn unpack_iterable(
 /// # Safety
 /// So many owned objects.
 pub unsafe fn list_of(items: *const Obj, count: Py_ssize_t) -> Obj {
-    // SAFETY: the caller's promise; a new list has room for so many, and nobody knows of it.
+    // SAFETY: the caller's promise; a new list has room for so many, and no other code has it.
     unsafe {
         let made = PyList_New(count);
         if made.is_null() {
@@ -200,7 +200,7 @@ pub unsafe fn tuple_of(items: *mut Obj, count: Py_ssize_t) -> Obj {
 /// A method of a context manager's class, bound; null with an exception if there is none.
 ///
 /// # Safety
-/// A live object; the interpreter's lock is held.
+/// A live object; the thread has the GIL.
 pub unsafe fn load_special(manager: Obj, method: SpecialMethod) -> Obj {
     let number = match method {
         SpecialMethod::Enter => 0,
@@ -225,7 +225,7 @@ pub unsafe fn load_special(manager: Obj, method: SpecialMethod) -> Obj {
 /// with an exception.
 ///
 /// # Safety
-/// Two or three live objects; the interpreter's lock is held.
+/// Two or three live objects; the thread has the GIL.
 pub unsafe fn build_interpolation(conversion: c_int, parts: &[Obj]) -> Obj {
     // SAFETY: the caller's promise.
     unsafe {

@@ -34,7 +34,7 @@ const SMALL: u32 = 256;
 /// The object is immortal.
 ///
 /// # Safety
-/// The GIL is held.
+/// The thread has the GIL.
 pub unsafe fn implicit_constant(arg: u32) -> Option<Obj> {
     let number = arg.checked_sub(IMPLICIT)?;
     // SAFETY: the interpreter's table holds its objects as long as it runs; small ints are made

@@ -1,5 +1,5 @@
 //! The state of an interpreter frame: how much of its operand stack is in use, who owns it, and a
-//! mark that we may leave in it.
+//! mark that the runtime may put in it.
 //!
 //! They are a pointer, and a `u16` and a byte of the word behind that, whose other bytes are zero.
 

@@ -1,5 +1,5 @@
 //! The opcodes of CPython 3.14: numbers, inline caches, and which general opcode each specialised
-//! or instrumented one stands for.
+//! or instrumented one replaces.
 //!
 //! A test compares the table with the `opcode` module of the interpreter.
 

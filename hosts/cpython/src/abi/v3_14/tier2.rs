@@ -11,7 +11,7 @@ use pyo3_ffi::PyInterpreterState_Main;
 /// Returns whether it is on. Distributions build it, but have it off by default.
 ///
 /// # Safety
-/// The GIL is held.
+/// The thread has the GIL.
 pub unsafe fn is_on() -> bool {
     // SAFETY: a byte of the interpreter's state.
     unsafe { read::<u8, _>(PyInterpreterState_Main(), interp::JIT) != 0 }
