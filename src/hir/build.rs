@@ -559,8 +559,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether the stack entry at `index` was pushed by a load that borrows: the local still has the object, and keeps it alive until the
-    /// entry is taken from the stack.
+    /// Returns whether the stack entry at `index` was pushed by a load that borrows (`load_fast_borrow`):
+    /// the local still has the object, and keeps it alive until the entry is popped.
     pub(super) fn is_lent(&self, index: usize) -> bool {
         let entry = self.stack[index];
         let object = self.f.object_of(entry.value);

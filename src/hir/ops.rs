@@ -615,8 +615,8 @@ hir_ops! {
     /// also if it raises.
     CallNative(call: IntrinsicCall as Intrinsic) = "call_native" (; .. OPTIONAL_TAKEN) -> value owned OBJECT,
         never, runs_and_raises, stays, anew, [ALL], [ALL];
-    /// The same call, which drops the operands from the last to the first. Those whose bits are set in the number are lent: locals keep
-    /// them alive, and the call drops no reference to them.
+    /// The same call, which drops the operands from the last to the first. The number has a bit for
+    /// each operand that is lent: a local keeps it alive, and the call drops no reference to it.
     CallNativeLent(call: IntrinsicCall as Intrinsic, lent: u32 as Number) = "call_native_lent" (; .. OPTIONAL_TAKEN) -> value owned OBJECT,
         never, runs_and_raises, stays, anew, [ALL], [ALL];
     /// Call of a known function through the cell that has its entry: operands are the function and the arguments, whose
