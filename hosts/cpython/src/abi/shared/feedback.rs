@@ -49,6 +49,9 @@ pub unsafe fn observed(unit: *const u16, general: u8) -> Observed {
         if opcode == general || oc::general(opcode) != general {
             return Observed::Nothing;
         }
+        if let Some(types) = forms::extended(unit) {
+            return Observed::Types(types.to_vec());
+        }
         let mut rows = FIXED.iter().chain(forms::FIXED);
         if let Some((_, types)) = rows.find(|row| row.0 == opcode) {
             return Observed::Types(types.to_vec());

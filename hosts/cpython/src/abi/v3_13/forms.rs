@@ -66,6 +66,15 @@ pub const FIXED: &[(u8, &[Type])] = &[
 /// operand.
 pub const CLASS: &[u8] = &[];
 
+/// Returns the types of the operands of an operator that is specialised by functions of its own:
+/// none is.
+///
+/// # Safety
+/// None here; in other versions `unit` points to an instruction with its cache.
+pub unsafe fn extended(_unit: *const u16) -> Option<[Type; 2]> {
+    None
+}
+
 /// The least version that a function can have; lower numbers mean that it has none.
 pub const FIRST_FUNCTION_VERSION: u32 = 1;
 

@@ -10,6 +10,7 @@ use cladonia::bytecode::{BinaryIntrinsic, Op, SpecialMethod};
 use cladonia::ll::Width;
 use cladonia::types::Type;
 use pyo3_ffi::{PyInterpreterState_Get, PyLong_FromLong};
+use std::ffi::c_int;
 
 /// True if the interpreter drops the operands of an instruction from the top down, and not in the
 /// order in which they were pushed.
@@ -121,6 +122,35 @@ pub const FIXED: &[(u8, &[Type])] = &[
 /// Specialised opcodes of this version whose cache has the version of the class that is the
 /// operand.
 pub const CLASS: &[u8] = &[oc::LOAD_ATTR_CLASS_WITH_METACLASS_CHECK];
+
+/// Returns the types of the operands of an operator that is specialised by functions of its own (`&`,
+/// `|` and `^` of ints, and operators of an int and a float), if both are ints. Its cache has a
+/// description with a function that looks whether two operands are such.
+///
+/// # Safety
+/// `unit` points to an instruction with its cache; the thread has the GIL.
+pub unsafe fn extended(unit: *const u16) -> Option<[Type; 2]> {
+    // SAFETY: the caller's promise; the description is a constant of the interpreter's. The function
+    // reads two objects.
+    unsafe {
+        if unit.cast::<u8>().read() != oc::BINARY_OP_EXTEND {
+            return None;
+        }
+        let description = unit.add(DESCRIPTION).cast::<*const u8>().read_unaligned();
+        let guard: Guard = read(description, GUARD);
+        let one = PyLong_FromLong(1);
+        (guard(one, one) != 0).then_some([INT, INT])
+    }
+}
+
+/// The function of a description (`_PyBinaryOpSpecializationDescr`).
+type Guard = unsafe extern "C" fn(Obj, Obj) -> c_int;
+
+/// The unit of an instruction's cache at which the address of the description begins.
+const DESCRIPTION: usize = 2;
+
+/// The offset of the function in a description.
+const GUARD: i32 = 8;
 
 /// The least version that a function can have (`FUNC_VERSION_FIRST_VALID`); lower numbers mean that
 /// it has none.
