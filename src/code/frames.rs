@@ -44,13 +44,13 @@ pub enum VisitError {
     #[error("a collection below native code that has not called anything that may collect")]
     NoCall,
     /// The innermost call is declared not to collect.
-    #[error("a collection in a call of `{function}` that was said not to collect")]
+    #[error("a collection in a call of `{function}` that is declared not to collect")]
     NotCollecting {
         /// The native function.
         function: String,
     },
     /// The return address is not in code of this memory.
-    #[error("a native frame returns to {0:#x}, which is no code of this engine")]
+    #[error("a native frame returns to {0:#x}, which is not in code of this engine")]
     Foreign(usize),
 }
 

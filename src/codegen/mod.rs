@@ -307,7 +307,7 @@ impl Codegen {
     /// innermost call can't be found from the stack pointer.
     pub fn with_stack_maps(mut self, native_stack: i32) -> Result<Codegen, CodegenError> {
         if !cfg!(target_arch = "x86_64") {
-            let what = "stack maps are only made on x86-64".to_owned();
+            let what = "stack maps are supported only on x86-64".to_owned();
             return Err(CodegenError::Machine(what));
         }
         self.native_stack = Some(native_stack);

@@ -100,7 +100,7 @@ pub enum CompileError {
     },
     /// The function needs a helper or an intrinsic that the host, which is
     /// [partial](crate::host::HostBuilder::partial), lacks.
-    #[error("`{function}` needs the {what} `{name}`, which the host `{host}` has not")]
+    #[error("`{function}` needs the {what} `{name}`, which the host `{host}` lacks")]
     Missing {
         /// The function.
         function: String,
@@ -112,7 +112,7 @@ pub enum CompileError {
         name: &'static str,
     },
     /// The engine was dropped during the compile.
-    #[error("the engine is gone")]
+    #[error("the engine was dropped")]
     EngineDropped,
     /// The request contradicts itself: a bug of the host.
     #[error("the request is wrong: {0}")]

@@ -34,7 +34,7 @@ pub enum InstallError {
     #[error(transparent)]
     Compile(#[from] CompileError),
     /// An assumption of the compile changed while it was running. It may be tried again.
-    #[error("`{name}` was compiled for a world that has changed: {assumption:?}")]
+    #[error("`{name}` is stale, since an assumption changed during its compile: {assumption:?}")]
     Stale {
         /// The function.
         name: String,
@@ -42,7 +42,7 @@ pub enum InstallError {
         assumption: Assumption,
     },
     /// The host can't watch an assumption of the unit.
-    #[error("`{name}` relies on what the host can't watch: {assumption:?}")]
+    #[error("`{name}` relies on an assumption that the host can't watch: {assumption:?}")]
     Unwatched {
         /// The function.
         name: String,
@@ -50,7 +50,7 @@ pub enum InstallError {
         assumption: Assumption,
     },
     /// The job belongs to another engine.
-    #[error("the job was made by another engine")]
+    #[error("the job belongs to another engine")]
     OtherEngine,
 }
 
@@ -525,7 +525,7 @@ impl Shared {
             }
         }
         let Some(calls) = self.cells_of(&unit.entry_cells) else {
-            let what = "a function that is called is gone".to_owned();
+            let what = "a called function was deallocated".to_owned();
             return Err(CompileError::Invalid(what).into());
         };
         let mut state = lock(&self.state);

@@ -50,7 +50,7 @@ impl ExitRecord {
             "await" => ExitKind::Await,
             "pending" => ExitKind::Pending,
             "reraise" => ExitKind::Reraise,
-            _ => return start.expected("how the host goes on"),
+            _ => return start.expected("a kind of exit"),
         };
         reader.expect("@", "`@` and an instruction")?;
         let pc = Pc(reader.number()?);
@@ -443,7 +443,7 @@ mod tests {
     #[test]
     fn errors_say_where() {
         for (text, column, expected) in [
-            ("leave @1 type, stack []", 1, "how the host goes on"),
+            ("leave @1 type, stack []", 1, "a kind of exit"),
             ("resume 1 type, stack []", 8, "`@` and an instruction"),
             ("resume @1 mood, stack []", 11, "a reason"),
             ("resume @1 type, local 1 = box 3, stack []", 27, "a source"),

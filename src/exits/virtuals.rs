@@ -96,7 +96,7 @@ pub enum RecordFault {
     NoSuchVirtual(u32),
     /// A field is the object itself, or one that is listed later.
     #[error(
-        "virtual object {object} has virtual object {field} in it, which does not stand before it"
+        "virtual object {object} has virtual object {field} as a field, which does not precede it"
     )]
     Order {
         /// The object.

@@ -133,7 +133,7 @@ impl Assumption {
         } else if line.eat_word("objects_private") {
             Assumption::ObjectsPrivate
         } else {
-            return line.expected("what is assumed");
+            return line.expected("an assumption");
         })
     }
 }
@@ -264,7 +264,7 @@ impl InstanceAccess {
         } else if line.eat_word("quiet") {
             InstanceAccess::Quiet(line.number()?)
         } else {
-            return line.expected("what is done with an instance");
+            return line.expected("the effect on an instance");
         })
     }
 }
@@ -291,7 +291,7 @@ impl FieldAccess {
             let load = IntrinsicCall::read(line)?;
             FieldAccess::Writes { place, load }
         } else {
-            return line.expected("what is read or written of an object");
+            return line.expected("the access to an object");
         })
     }
 }

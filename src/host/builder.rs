@@ -72,7 +72,7 @@ pub enum HostError {
     },
     /// An intrinsic calls a helper with effects that the intrinsic does not declare.
     #[error(
-        "the intrinsic `{name}` of the host `{host}` is not said to {what}, but calls `{helper}`, which may"
+        "the intrinsic `{name}` of the host `{host}` is not declared to {what}, but calls `{helper}`, which may"
     )]
     UndeclaredEffect {
         /// The host.

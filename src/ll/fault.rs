@@ -72,15 +72,13 @@ pub enum TypeFault {
     #[error("a forward reference is used before it is defined")]
     Unresolved,
     /// The type is not a forward reference, or is already defined.
-    #[error("{0} is no forward reference that is still open")]
+    #[error("{0} is not an undefined forward reference")]
     NotForward(String),
     /// A forward reference is defined as a type of plain values.
     #[error("a forward reference can only become a container, not {0}")]
     BecomesValue(String),
     /// A forward reference is defined as a type with another owner than declared.
-    #[error(
-        "{0} is not owned by a collector, or not left alone by it, as the forward reference promised"
-    )]
+    #[error("{0} does not have the owner that the forward reference declared")]
     BecomesOtherKind(String),
 }
 

@@ -25,16 +25,16 @@ pub struct Fault {
 pub enum What {
     /// The op table says that the instruction may raise, but its lowering neither marks the place
     /// nor says that it can't.
-    #[error("may raise, and is not marked with where")]
+    #[error("may raise, but does not mark where")]
     NoMark,
     /// Its lowering marks two places.
-    #[error("is marked twice with where it raises")]
+    #[error("marks twice where it raises")]
     SecondMark,
     /// Its lowering marks a place, but the op table says that it does not raise.
-    #[error("is marked with where it raises, and its op does not")]
+    #[error("marks where it raises, but its op does not raise")]
     IdleMark,
     /// An operand can't be converted to the wanted form.
-    #[error("wants {wanted:?} of {value}, which is {repr:?}: there is no such conversion")]
+    #[error("wants {wanted:?} from {value}, which is {repr:?}: there is no such conversion")]
     NoConversion {
         /// The operand.
         value: Value,
@@ -44,7 +44,7 @@ pub enum What {
         wanted: Wanted,
     },
     /// The result is in another kind of register than the value's representation requires.
-    #[error("gives {given:?} where {repr:?} is due")]
+    #[error("has a result of type {given:?}, but {repr:?} is required")]
     WrongResult {
         /// The representation of the value.
         repr: Repr,

@@ -216,7 +216,9 @@ fn address(object: ObjectHandle) -> u64 {
 /// from another thread. That is no fault, so nothing is printed; the caller of the code generator
 /// catches it.
 fn gone() -> ! {
-    std::panic::resume_unwind(Box::new("what the unit relies on is gone".to_owned()))
+    std::panic::resume_unwind(Box::new(
+        "a class or an object of the unit was deallocated".to_owned(),
+    ))
 }
 
 /// Lowers the body of a unit whose parameters are thread, function or frame, and arguments.

@@ -214,8 +214,8 @@ fn a_conversion_that_there_is_not_is_found_and_refuses_the_function() {
     let found = lowered(&f, &everything()).expect_err("ints of objects");
     assert_eq!(
         found.to_string(),
-        "`f`, line 7, v2 = int_add: wants Raw(Int) of v0, which is Object: there is no such conversion\n\
-         `f`, line 7, v2 = int_add: wants Raw(Int) of v1, which is Object: there is no such conversion"
+        "`f`, line 7, v2 = int_add: wants Raw(Int) from v0, which is Object: there is no such conversion\n\
+         `f`, line 7, v2 = int_add: wants Raw(Int) from v1, which is Object: there is no such conversion"
     );
 }
 

@@ -275,7 +275,7 @@ fn compare(
             (Answer::Feasible, None) => return fail("without a witness"),
             (Answer::Feasible, Some(witness)) => {
                 if let Err(what) = witness.check(graph, node, &goals) {
-                    return fail(&format!("but the witness is none: {what}"));
+                    return fail(&format!("but the witness is invalid: {what}"));
                 }
             }
             _ => {}

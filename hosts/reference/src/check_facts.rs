@@ -257,8 +257,8 @@ impl Checker {
                         pc.0, instr.op, instr.line
                     )
                 }
-                Step::Returned(_) => format!("what `{name}` returns"),
-                Step::Raised(_) => format!("what `{name}` raises"),
+                Step::Returned(_) => format!("the result of `{name}`"),
+                Step::Raised(_) => format!("the exception of `{name}`"),
             };
             report.wrong.push(format!("{place}: {why}"));
         }

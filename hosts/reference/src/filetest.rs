@@ -103,7 +103,7 @@ fn run_script(text: &str) -> (String, usize, Vec<String>) {
     };
     let mut faults: Vec<String> = faults.into_iter().map(fault).collect();
     if count == 0 && faults.is_empty() {
-        faults.push("the file asks nothing".into());
+        faults.push("the file has no requests".into());
     }
     (new, count, faults)
 }

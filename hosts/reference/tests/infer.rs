@@ -257,7 +257,7 @@ code "f" {
     let found = wrong("f(1)", "f(2.5)").join("\n");
     for part in [
         "2.5 is no LongExact",
-        "what `f` returns: 3.5 is no LongExact",
+        "the result of `f`: 3.5 is no LongExact",
     ] {
         assert!(found.contains(part), "no `{part}` in\n{found}");
     }

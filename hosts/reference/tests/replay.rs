@@ -162,16 +162,12 @@ fn what_is_wrong_with_a_unit_is_said_with_its_place() {
         (
             "  enter\n",
             "  entrance\n",
-            at(
-                "  enter",
-                3,
-                "expected what belongs to a unit, or `}`, found `e`",
-            ),
+            at("  enter", 3, "expected a line of a unit, or `}`, found `e`"),
         ),
         (
             "  code \"sum\"",
             "  core \"sum\"",
-            at("  code \"sum\"", 3, "expected what belongs to a unit"),
+            at("  code \"sum\"", 3, "expected a line of a unit"),
         ),
         (
             "load_fast t",
@@ -181,7 +177,7 @@ fn what_is_wrong_with_a_unit_is_said_with_its_place() {
         (
             "callee ",
             "caller ",
-            at("callee ", 3, "expected what belongs to a unit"),
+            at("callee ", 3, "expected a line of a unit"),
         ),
         (
             "builtin len",

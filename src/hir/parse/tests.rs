@@ -122,7 +122,7 @@ fn errors_say_where_and_what() {
             "assume game",
             4,
             10,
-            "expected what is assumed, found `g`",
+            "expected an assumption, found `g`",
         ),
         (
             "ObjectUser[Point:Exact]\n",

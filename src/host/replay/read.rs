@@ -120,7 +120,7 @@ fn read_host(section: &Section, scope: &mut Scope) -> Parsed<Host> {
             builder.intrinsic(name, effects, func);
             continue;
         } else {
-            return line.expected("what belongs to a host, or `}`");
+            return line.expected("a line of a host, or `}`");
         }
         line.end()?;
     }
@@ -306,7 +306,7 @@ impl Builder {
         } else if line.eat_word("closed") {
             self.closed = Some((line.hexadecimal()?, line.hexadecimal()?));
         } else {
-            return line.expected("what belongs to a unit, or `}`");
+            return line.expected("a line of a unit, or `}`");
         }
         Ok(())
     }
@@ -344,7 +344,10 @@ impl Builder {
         };
         let names = self.namespace.as_ref().map(|n| n.names.len());
         if names.is_some_and(|count| count != code.names.len()) {
-            return end.error_at(0, "the namespace has not as many names as the code");
+            return end.error_at(
+                0,
+                "the namespace and the code have different numbers of names",
+            );
         }
         let in_code = |pc: &Pc| (pc.0 as usize) < code.instrs.len();
         let places = self.avoid.iter().map(|(pc, _)| pc).chain(self.met.keys());

@@ -226,8 +226,9 @@ fn a_helper_does_nothing_that_its_effects_do_not_say() {
             &machine,
         );
         let error = interpret(&calls, &[], &mut machine).unwrap_err();
-        let expected =
-            format!("`test`, block0, call {name}(): `{name}` {name}, which its effects do not say");
+        let expected = format!(
+            "`test`, block0, call {name}(): `{name}` {name}, which its effects do not declare"
+        );
         assert_eq!(error.to_string(), expected);
         machine.take_raised();
     }

@@ -57,7 +57,7 @@ pub enum Trap {
         count: u64,
     },
     /// Control reached `unreachable`.
-    #[error("control came to the end of {block}, which is marked as unreachable")]
+    #[error("control reached the end of {block}, which is marked as unreachable")]
     Unreachable {
         /// The block.
         block: Block,

@@ -38,7 +38,7 @@ pub enum Failure {
     #[error("raised {0}")]
     Raised(String),
     /// It took an exit, without an exception.
-    #[error("left by {exit} with {words:x?}")]
+    #[error("took {exit} with {words:x?}")]
     Exit {
         /// The record's number.
         exit: ExitId,
@@ -164,7 +164,7 @@ impl Machine for Simulated {
                 ];
                 return match found.iter().find(|(is_wrong, _)| *is_wrong) {
                     Some((_, what)) => Err(Trap::Helper(format!(
-                        "`{}` {what}, which its effects do not say",
+                        "`{}` {what}, which its effects do not declare",
                         helper.name
                     ))),
                     None => Ok(results),
@@ -187,7 +187,7 @@ impl Machine for Simulated {
                 let word = |n| words.get(n).copied().unwrap_or(0);
                 Ok([word(0), word(1)])
             }
-            Ok(_) => Err(Trap::Malformed("a function that is called leaves")),
+            Ok(_) => Err(Trap::Malformed("a called function takes an exit")),
             Err(fault) => Err(Trap::Helper(fault.to_string())),
         }
     }

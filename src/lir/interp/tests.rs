@@ -86,7 +86,7 @@ fn what_machine_code_leaves_undefined_is_a_trap_with_its_place() {
             "() {\nblock0:\n  jump block1\nblock1:\n  unreachable\n}",
             &[]
         ),
-        "`test`, block1, end: control came to the end of block1, which is marked as unreachable"
+        "`test`, block1, end: control reached the end of block1, which is marked as unreachable"
     );
     assert_eq!(
         says(

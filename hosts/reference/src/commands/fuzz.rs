@@ -133,7 +133,7 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
         }
         if facts {
             return Ok(Report::good(format!(
-                "{run} programs, {values} values looked at, of {told} something was known: all facts hold, {} s\n",
+                "{run} programs, {values} values checked, {told} of them with facts: all facts hold, {} s\n",
                 seconds_used()
             )));
         }

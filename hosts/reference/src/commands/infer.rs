@@ -96,7 +96,7 @@ fn check(file: &str, text: String) -> Result<Report, Failure> {
         let found = document.and_then(|document| check_facts(&document, &calls, 2, MOST_STEPS));
         let found = found.map_err(|e| Failure::new(format_args!("{file}: {e}")))?;
         let mut text = format!(
-            "{} values looked at, of {} something was known; {} facts do not hold\n",
+            "{} values checked, {} of them with facts; {} facts do not hold\n",
             found.values,
             found.told,
             found.wrong.len()

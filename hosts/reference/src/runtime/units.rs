@@ -192,7 +192,10 @@ pub(super) fn count_call(code: &Rc<CodeData>, slots: &[Option<Ref>]) {
         return;
     }
     if code.versions.get() >= MOST_VERSIONS && !options.chaos {
-        return refuse(code, format!("its bets failed in {MOST_VERSIONS} versions"));
+        return refuse(
+            code,
+            format!("its speculations failed in {MOST_VERSIONS} versions"),
+        );
     }
     let live: Vec<Type> = slots
         .iter()
@@ -331,7 +334,7 @@ pub(super) fn compile_text(
     let made = rt()
         .jit
         .with_engine(|engine| engine.inspect(&task, &ReferenceWorld));
-    let made = made.ok_or("the compiler is at work, or gone")?;
+    let made = made.ok_or("the compiler is in use, or was dropped")?;
     made.map_err(|error| error.to_string())
 }
 
@@ -470,7 +473,7 @@ pub(super) extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
     let raised = match kind {
         ExitKind::Raise | ExitKind::Reraise | ExitKind::Pending => rt().thread.take_exception(),
         ExitKind::Resume => None,
-        ExitKind::Await => unreachable!("an exit of closed units, which this host has not"),
+        ExitKind::Await => unreachable!("an exit of closed units, which this host lacks"),
     };
     let virtuals = make_virtuals(std::mem::take(&mut live.virtuals));
     let inlined = std::mem::take(&mut live.inlined);
