@@ -195,7 +195,7 @@ general_ops! {
     BuildList "build_list" (quiet variadic) 0 0 Object;
     /// A set.
     BuildSet "build_set" (variadic) 0 0 Object;
-    /// A dict of keys and values in turn.
+    /// A dict of alternating keys and values.
     BuildMap "build_map" (variadic) 0 0 Object;
     /// A dict of values; the operand is the tuple of keys.
     BuildConstKeyMap "build_const_key_map" (variadic) 0 1 Object;
@@ -295,7 +295,7 @@ general_ops! {
     /// in the frame.
     MakeGenerator "make_generator" (thread frame quiet) 0 0 Object;
     /// Let the interpreter resume generator a with the array's one entry, which is taken over. The
-    /// generator's own state says whether it yielded or returned.
+    /// generator's own state shows if it yielded or returned.
     ResumeInterpreted "resume_interpreted" (thread variadic) 0 1 Object;
     /// The iterator of `yield from a`.
     GetYieldFromIter "get_yield_from_iter" (thread frame) 0 1 Object;

@@ -21,7 +21,7 @@ pub(super) struct Arena {
     page: usize,
     pages: usize,
     used_pages: AtomicUsize,
-    /// Set in a forked child, where the locks below may be held by threads that do not exist.
+    /// Set in a forked child, in which threads that no longer exist may have the locks below.
     abandoned: AtomicBool,
     /// The parent process's arena, whose code this process still executes.
     previous: Option<Arc<Arena>>,

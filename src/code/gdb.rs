@@ -114,9 +114,9 @@ impl Drop for Registration {
 }
 
 /// # Safety
-/// The lock is held.
+/// The caller has locked `LOCK`.
 unsafe fn notify(action: u32, entry: *mut Entry) {
-    // SAFETY: the lock is held, so no other thread uses the descriptor.
+    // SAFETY: the caller has the lock, so no other thread uses the descriptor.
     unsafe {
         __jit_debug_descriptor.action = action;
         __jit_debug_descriptor.relevant = entry;

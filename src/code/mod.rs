@@ -201,8 +201,8 @@ impl CodeMemory {
         self.arena().site(address)
     }
 
-    /// The pages of a new unit: a provider for the linker, and the handle that keeps what it
-    /// allocates.
+    /// The pages of a new unit: a provider for the linker, and the handle that keeps the provider's
+    /// allocations.
     pub fn unit(&self) -> (Provider, UnitPages) {
         provider::unit(self.arena())
     }

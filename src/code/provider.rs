@@ -77,7 +77,7 @@ impl Drop for Pages {
 
 impl JITMemoryProvider for Provider {
     fn allocate(&mut self, size: usize, _align: u64, kind: JITMemoryKind) -> io::Result<*mut u8> {
-        // A run begins at a page, which satisfies every alignment that code asks for.
+        // A run begins at a page, which satisfies every alignment that code requires.
         match kind {
             JITMemoryKind::Executable => {
                 let placed = self.pages.arena.allocate(size).map_err(io::Error::other)?;

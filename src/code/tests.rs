@@ -120,7 +120,7 @@ fn a_unit_outlives_the_handle_it_came_from() {
     let address = code(&mut provider, 1).unwrap();
     provider.finalize(BranchProtection::None).unwrap();
     drop((memory, provider));
-    // SAFETY: sealed pages stay readable while the unit is held.
+    // SAFETY: sealed pages stay readable while the unit is alive.
     assert_eq!(unsafe { address.read() }, 0);
     assert_eq!(unit.size(), page);
 }

@@ -325,7 +325,7 @@ impl Codegen {
         self.cache.as_ref()
     }
 
-    /// Turns a planted fault on or off: exchanged operands of an integer subtraction that may
+    /// Switches a planted fault on or off: exchanged operands of an integer subtraction that may
     /// overflow. For tests that must find it.
     #[doc(hidden)]
     pub fn plant(&mut self, fault: bool) {

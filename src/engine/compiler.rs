@@ -379,7 +379,7 @@ pub(super) struct Options {
     pub(super) execution: Execution,
     /// A planted fault.
     pub(super) planted: Option<Planted>,
-    /// True to turn facts about memory into checks.
+    /// True to emit checks for facts about memory.
     pub(super) check_facts: bool,
     /// Passes to leave out.
     pub(super) without: Vec<opt::Pass>,

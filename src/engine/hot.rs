@@ -1,4 +1,4 @@
-//! The state of one function on its way to machine code: observed types, call counts, the compiled
+//! The state of one function until it is machine code: observed types, call counts, the compiled
 //! unit, and failed speculations. A host keeps one [`Hot`] with each function (and one with each
 //! loop that is entered by on-stack replacement).
 

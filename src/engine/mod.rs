@@ -76,7 +76,7 @@ pub struct Engine {
     /// A planted fault for units that are compiled from now on.
     #[doc(hidden)]
     pub planted: Option<Planted>,
-    /// True to turn facts about memory into checks in units that are compiled from now on. If a
+    /// True to emit checks for facts about memory in units that are compiled from now on. If a
     /// check fails, the process ends with a message. For tests.
     pub check_facts: bool,
     /// Passes that are left out of compiles from now on: see [`crate::opt::optional`].

@@ -605,7 +605,7 @@ impl Shared {
             }
         }
         let handle = state.units.remove(&body.id);
-        // A handle must not be dropped while the lock is held.
+        // A handle must not be dropped under the lock.
         drop(state);
         drop(handle);
         true

@@ -77,7 +77,7 @@ impl Exits {
         &self.heads
     }
 
-    /// The records by number, each decoded anew.
+    /// The records by number, each decoded again.
     pub fn records(&self) -> impl Iterator<Item = ExitRecord> + '_ {
         (0..self.len()).map(|number| self.unpack(number))
     }

@@ -3,7 +3,7 @@
 //! A **closed unit** runs no user code and none of the embedder's, so no code can look at its
 //! frame, and it needs none. It is called as `(thread, function, raw arguments...) -> (status, raw
 //! result)`. If it must deoptimise, it records the contents of its frame and returns the status
-//! *exiting*. Each native caller in turn records its own state, until one that has a frame lets the
+//! *exiting*. Each native caller then records its own state, until one that has a frame lets the
 //! host build the missing frames, outermost first, and run them to their ends, innermost first.
 
 use crate::types::Type;

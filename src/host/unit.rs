@@ -83,7 +83,7 @@ pub struct UnitParts {
     pub namespace: Option<Namespace>,
     /// True if a unit may assume [`ObjectsPrivate`](crate::facts::Assumption::ObjectsPrivate): the
     /// host makes units that assume it exit when code inspects the locals of their frames, and
-    /// invalidates them when code asks for all objects.
+    /// invalidates them when code lists all objects.
     pub objects_are_private: bool,
     /// For runs with forced exits: the address of a table of 64-bit words, one for each exit
     /// record. Compiled code decrements a word that is not zero, and takes the exit when it reaches

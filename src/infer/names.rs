@@ -131,12 +131,12 @@ impl Names {
         }
     }
 
-    /// Returns true if some code of the program binds the name in the module.
+    /// Returns true if some code in the program binds the name in the module.
     pub fn is_bound(&self, name: &str) -> bool {
         self.bound.contains(name)
     }
 
-    /// Returns true if some code of the program deletes the name from the module.
+    /// Returns true if some code in the program deletes the name from the module.
     pub fn is_deleted(&self, name: &str) -> bool {
         self.deleted.contains(name)
     }

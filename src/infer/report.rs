@@ -104,7 +104,7 @@ impl Engine<'_> {
         names
     }
 
-    /// Turns the engine's state into the results.
+    /// The results, from the engine's state.
     pub(super) fn report(mut self) -> Analysis {
         let mut analysis = Analysis {
             steps: self.steps,

@@ -12,10 +12,11 @@
 //! - a check that fails ends the unit and all facts about it: the interpreter's execution after
 //!   that is not analysed.
 //!
-//! What remains are the contents of objects that only the unit can reach. For example, the items of
-//! `xs` in `xs = []; xs.append(1.5)`. That no other code can reach the object does not follow from
-//! references alone: an inspected frame shows its locals, and `gc.get_objects()` finds all objects.
-//! The host watches for both ([`ObjectsPrivate`](crate::facts::Assumption::ObjectsPrivate)).
+//! The remaining facts are those about the contents of objects that only the unit can reach. For
+//! example, the items of `xs` in `xs = []; xs.append(1.5)`. That no other code can reach the object
+//! does not follow from references alone: an inspected frame shows its locals, and
+//! `gc.get_objects()` finds all objects. The host watches for both
+//! ([`ObjectsPrivate`](crate::facts::Assumption::ObjectsPrivate)).
 
 use super::engine::{Engine, Options};
 use super::special::Plan;

@@ -1,7 +1,7 @@
 //! Announcements: a unit notifies the host before a call that may inspect other frames.
 //!
 //! A host may defer work whose result is visible only outside the unit's own frame. For example, it
-//! may leave the frames of generators that wait for the unit incomplete, until code that may
+//! may keep the frames of generators that wait for the unit incomplete, until code that may
 //! inspect them is called. Most units make no such call: they run from one suspension to the next
 //! without a call. So the announcement is before the first call on each path, and tests a word of
 //! memory that says if there is deferred work; later calls need no announcement.

@@ -10,7 +10,7 @@ pub struct OpEffects {
     pub reads: bool,
     /// Writes memory.
     pub writes: bool,
-    /// May leave an exception pending.
+    /// May make an exception pending.
     pub raises: bool,
     /// May allocate objects.
     pub allocates: bool,

@@ -1,6 +1,6 @@
 //! The verifier: reports all faults of a function, with their places.
 //!
-//! An unreachable block in `order` is allowed (an inlined intrinsic can leave one): its types and
+//! An unreachable block in `order` is allowed (inlining an intrinsic can cause one): its types and
 //! counts are checked like any other's, but since no path leads there, nothing has to dominate its
 //! uses.
 

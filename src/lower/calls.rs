@@ -22,8 +22,8 @@ impl HighLevelOp<'_, '_> {
             GeneralOp::OperatorRest => return Some(self.operator_rest(imms)),
             _ => {}
         }
-        // A quiet helper runs no code that could look at the frame. A helper that raises needs the
-        // position for the traceback.
+        // A helper with the `quiet` flag runs no code that could inspect the frame. A helper that
+        // raises needs the position for the traceback.
         if info.raises || !info.quiet {
             self.publish();
         }

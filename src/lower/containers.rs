@@ -32,8 +32,8 @@ impl HighLevelOp<'_, '_> {
         let ok = b.icmp(IntCond::Ult, i, len);
         b.br(ok, go, &[i], from_end, &[]);
         b.switch_to(from_end);
-        // If `i` is not negative, `i + len` is not below the length either, and the exit is taken. A
-        // sum that is still negative is a large unsigned number.
+        // If `i` is not negative, `i + len` is not below the length either, and the exit is taken.
+        // A sum that is still negative is a large unsigned number.
         let wrapped = b.op(Opcode::Iadd, &[i, len]);
         let ok = b.icmp(IntCond::Ult, wrapped, len);
         b.br(ok, go, &[wrapped], exit, &[]);

@@ -207,7 +207,7 @@ impl Intervals {
     }
 }
 
-/// The way to detect the overflow of an operation on two integers.
+/// The method of detecting the overflow of an operation on two integers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Overflow {
     /// It never overflows.

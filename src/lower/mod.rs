@@ -474,8 +474,8 @@ impl<'a> Lower<'a> {
     /// can't continue, those are done too, then it exits. If there are only drops, and a routine
     /// makes this one, the check uses its answer.
     ///
-    /// The interpreter may store two locals by one instruction, so the unit can't exit between them:
-    /// a finaliser that runs at the first store may have set the slot of the second local by then.
+    /// The interpreter may store two locals by one instruction, so the unit can't exit between
+    /// them: a finaliser that runs at the first store may have set the slot of the second local.
     fn drop_in_group(&mut self, drop: Value, rest: Vec<Value>, check: Value) {
         self.check_after = Some(check);
         self.rest_of_group = rest;

@@ -153,7 +153,7 @@ impl Repr {
                 Conversion::BoxIf(names::FLOAT_BOX, raw, is)
             }
             (Wanted::Object, Repr::Borrowed(object)) => Conversion::Of(object),
-            // No pass may leave such a use of a virtual object.
+            // Passes must remove such uses of virtual objects.
             (Wanted::Object, Repr::Virtual) => return None,
         })
     }

@@ -141,7 +141,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The word after the frame that holds a raw value, if it belongs to one of these locals and
-    /// that local has the value. Publishing on the way to an exit leaves such a word unchanged.
+    /// that local has the value. Publishing before an exit does not change such a word.
     pub(super) fn shown_as(&self, locals: &[Value], raw: Value) -> Option<u32> {
         // If the words are not after the frame, a record cannot refer to them.
         if self.resumed.is_some() || self.closed.is_some() {

@@ -1,4 +1,4 @@
-//! Turns bytes into a small graph, edits and questions, and compares each answer with the
+//! Decodes bytes as a small graph, edits and questions, and compares each answer with the
 //! enumeration of all executions. Shared by the fuzzer and the random tests.
 
 use super::answer::{Answer, Budget};
@@ -287,7 +287,7 @@ fn compare(
         if answer.is_infeasible() && program.refutation(node, &goals).1.is_none() {
             return fail("without a reason");
         }
-        // A small budget may leave the answer open, but must not give a different one.
+        // A small budget may be insufficient for an answer, but must not give a different one.
         let mut other = program.fresh_solver();
         other.set_budget(Budget {
             nodes: usize::MAX,

@@ -1,7 +1,7 @@
 //! The typegraph: the values that can hold together, on some path, at a place of a function.
 //!
 //! `docs/typegraph.md` has the model, the rules for building a graph, the grammar of scripts and
-//! examples. The model is that of pytype's typegraph (Google, Apache-2.0; written anew from its
+//! examples. The model is that of pytype's typegraph (Google, Apache-2.0; written from its
 //! description and its tests). The answers are stricter, since a compiler removes checks by an
 //! "infeasible".
 //!

@@ -409,7 +409,7 @@ impl<D: PartialEq> Frozen<D> {
         self.program.find(variable, data)
     }
 
-    /// Turns it back into a graph that can be changed.
+    /// Converts it back to a graph that can be changed.
     pub fn thaw(self) -> Program<D> {
         self.program
     }

@@ -23,7 +23,8 @@
 //! every relevant path. Its "no" is true, since it leaves conditions out; and it is cheap, since it
 //! steps over irrelevant conditional statements. If it says yes but can't show a path whose every
 //! condition holds, the second pass considers each condition on each path; its "yes" has a witness.
-//! Both arms of a statement may require what its end contradicts: only the second pass sees that.
+//! Both arms of a statement may require a binding that its end contradicts: only the second pass
+//! sees that.
 
 use super::answer::{Answer, Budget, Exhausted};
 use super::graph::{Binding, Graph, Node, Origin};

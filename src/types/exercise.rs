@@ -1,4 +1,4 @@
-//! Turns bytes into expressions of types, and checks each step against the [`Model`]. Shared by the
+//! Decodes bytes as expressions of types, and checks each step against the [`Model`]. Shared by the
 //! fuzzer and the random tests.
 //!
 //! The operations under test come as a table, so that a fault can be planted without a second build

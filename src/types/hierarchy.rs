@@ -118,7 +118,7 @@ impl Hierarchy {
         self.host
     }
 
-    /// The classes of the text, bases before what derives from them.
+    /// The classes of the text, bases before derived classes.
     pub fn classes(&self) -> &[ClassHandle] {
         &self.classes
     }

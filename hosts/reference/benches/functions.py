@@ -1,4 +1,4 @@
-# The functions of benches/functions.rs. `python -m cladonia export functions.py` makes functions.tbc of them.
+# The functions of benches/functions.rs. `python -m cladonia export functions.py` writes functions.tbc.
 
 
 def ints(n):

@@ -245,7 +245,7 @@ fn oracle(options: Options) -> Options {
 /// them.
 const MOST_UNITS: u64 = 24;
 
-/// Turns numbers that differ in one bit into numbers that differ in many.
+/// Maps numbers that differ in one bit to numbers that differ in many.
 fn mix(seed: u64) -> u64 {
     let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 29)

@@ -134,7 +134,7 @@ pub(super) struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// The graph with the questions worth solving. None if there are none.
+    /// The graph with its questions. None if there are no questions.
     pub fn build(f: &'a Function, world: &'a dyn World, subjects: Subjects) -> Option<Graph<'a>> {
         let mut graph = Graph {
             f,

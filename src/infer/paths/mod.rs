@@ -14,11 +14,12 @@
 //! that justify it ([`Finding::proof`]).
 //!
 //! # The graph
-//! - **Nodes**: for a block, its definitions, the values derived from them, and one node behind each
-//!   guard; for an edge, the branch's condition, then reading and writing the parameters.
+//! - **Nodes**: for a block, its definitions, the values derived from them, and one node behind
+//!   each guard; for an edge, the branch's condition, then reading and writing the parameters.
 //! - **Variables**: values that a question may depend on. Guards and refinements of a value are the
 //!   value itself, and equal pure computations are one variable.
-//! - **Bindings**: members of the value's type, as far as some test separates them; small constants.
+//! - **Bindings**: members of the value's type, as far as some test separates them; small
+//!   constants.
 //! - **Sources**: of a parameter, the values that edges pass; of a test, the members of its operand
 //!   that give this outcome.
 //! - **Conditions**: those of branches, and of guards on facts that cannot change: builtin classes,

@@ -331,7 +331,7 @@ impl Engine<'_> {
         id
     }
 
-    /// Calls a class of the program.
+    /// Calls a user class.
     fn construct(&mut self, class: Identity, args: &[Arg]) -> Outcome {
         let instance = self.instance_of(class);
         if !self.lookup(class, "__new__").is_absent() {

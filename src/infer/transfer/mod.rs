@@ -548,7 +548,7 @@ impl Engine<'_> {
     }
 }
 
-/// Whether an op that has no rule above reads an object out of memory, or may put one there.
+/// Returns true if an op without a rule above reads an object from memory, or may store one there.
 fn touches_objects(op: &Op) -> bool {
     const OBJECTS: Memory = Memory::WRITABLE.without(Memory::RAW_ITEMS);
     let row = op.row();

@@ -21,7 +21,7 @@
 use super::{WORLD, check, ty};
 use crate::types::{Hierarchy, Names, Predefined, Type, predefined_names, universe};
 
-/// Turns each relation into a test.
+/// Defines a test for each relation.
 macro_rules! relations {
     ($( $name:ident: $text:literal; )*) => { $( #[test] fn $name() { check($text); } )* };
 }

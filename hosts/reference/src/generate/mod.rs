@@ -55,7 +55,7 @@ pub fn generate(bytes: &[u8]) -> (String, Vec<String>) {
     let mut choices = Choices { bytes, at: 0 };
     let mut text = String::from(module::OBJECTS);
     text.push_str(module::CLASSES);
-    // Each part gets its turn with the bytes, so that none is empty because another used them all.
+    // The parts alternate in using the bytes, so that none is empty because another used them all.
     text += &Writer::function(&mut choices, Kind::Method, "A.m", 3);
     for index in 0..FUNCTIONS {
         let name = format!("f{index}");

@@ -207,7 +207,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Emits the start of a loop around its body. Returns the label of its end.
+    /// Emits the start of a loop around its body. Returns the label after the loop.
     fn enter_loop(&mut self, head: &str, has_iterator: bool) -> String {
         let end = self.label();
         self.depth += usize::from(has_iterator);

@@ -80,7 +80,7 @@ type F = *mut Frame;
 
 /// A helper's address by its operation.
 fn address(op: GeneralOp) -> usize {
-    // A quiet helper runs no user code.
+    // A helper with the `quiet` flag runs no user code.
     macro_rules! f {
         (quiet |$($a:ident: $ty:ty),*| -> $r:ty $body:block) => {{
             extern "C" fn helper($($a: $ty),*) -> $r $body

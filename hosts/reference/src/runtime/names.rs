@@ -202,7 +202,7 @@ pub fn intrinsic_1(number: u32, operand: &Ref) -> Result<Ref> {
     }
 }
 
-/// A dict of keys and values in turn.
+/// A dict of alternating keys and values.
 pub fn build_map(items: Vec<Ref>) -> Result<Ref> {
     let dict = alloc::dict();
     let mut items = items.into_iter();
