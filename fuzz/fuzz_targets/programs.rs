@@ -1,6 +1,6 @@
 //! Random programs of typed bytecode: interpreter, machine code, forced exits and chaos must give
-//! the same results. A finding is printed as a reduced file test: `cargo +nightly fuzz run
-//! programs`.
+//! the same results. A finding is printed as a reduced file test:
+//! `cargo +nightly fuzz run programs`.
 #![no_main]
 
 use cladonia_reference::check::{Failure, Plan, Program, check};

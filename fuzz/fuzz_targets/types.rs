@@ -1,5 +1,5 @@
-//! Compares operations, parser and printer of the type lattice with the model: `cargo +nightly fuzz
-//! run types`.
+//! Compares operations, parser and printer of the type lattice with the model:
+//! `cargo +nightly fuzz run types`.
 //!
 //! With `CLADONIA_PLANT` set in the environment, a fault is planted in the intersection, which must
 //! be found.

@@ -1,4 +1,7 @@
 //! Guards and tests: the choice of a type check that proves the candidates.
+//!
+//! For example, candidates `A` and its subclass `B` have the check "an instance of `A` or a class
+//! derived from it" if `A` has no other subclass.
 
 use super::index::Types;
 use super::world::{Name, World};

@@ -4,6 +4,9 @@
 //! The lists are posting lists, to be intersected. A class's attributes may be accessed on the
 //! class and on its instances. On an instance, a program may assign the instance's own attributes;
 //! it may load those and the attributes of the class.
+//!
+//! For example, if only the classes `Point` and `Vector` store `self.x`, and only `Vector` defines
+//! `dot`, then the lists for `x` and `dot` have the instances of `Vector` in common.
 
 use super::usage::Usage;
 use super::world::{Name, World};

@@ -2,6 +2,9 @@
 //!
 //! An attribute that some assignment of the program may change can refer to any object
 //! ([`Reference::Var`]); constants are no exception. An unknown value is `Var` too.
+//!
+//! For example, after `K = C` at module level, with no other assignment to `K`, the value of `K`
+//! refers to class `C`, and `K()` to an instance of `C`.
 
 use super::builtins;
 use super::world::{

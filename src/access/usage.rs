@@ -3,6 +3,9 @@
 //!
 //! It is computed backwards over blocks, to a fixpoint. Where a value continues under another name
 //! (a block's parameter), the usage of that parameter counts as its own on the same route.
+//!
+//! For example, in `if c: p.x` and `else: p.y`, the accessor `p` has two routes with the usages
+//! `{x}` and `{y}`, and a type is a candidate on a route only if it has that route's attributes.
 
 use super::accesses::{Access, Action};
 use super::world::Name;

@@ -1,4 +1,7 @@
 //! The use that a waiting frame makes of a called function's result.
+//!
+//! For example, if `a + b` calls `A.__add__`, which was inlined, and an exit is taken in it, the
+//! frame of `a + b` waits with [`Awaited::Operator`].
 
 use super::Op;
 use std::fmt;

@@ -173,7 +173,7 @@ impl Arena {
             .fetch_sub(placed.run.pages, Ordering::Relaxed);
     }
 
-    /// Name the code at an address.
+    /// Names the code at an address.
     pub(super) fn name(&self, address: usize, len: usize, name: &str) {
         self.lock()
             .symbols
@@ -193,7 +193,7 @@ impl Arena {
         own.or_else(|| self.previous.as_ref()?.lookup(address))
     }
 
-    /// Keep maps of frames of named code.
+    /// Keeps maps of frames of named code.
     pub(super) fn map_frames(
         &self,
         code: usize,
@@ -216,7 +216,7 @@ impl Arena {
         }
     }
 
-    /// From now on neither wait for this arena's lock nor change its pages.
+    /// Makes this process neither wait for the arena's lock nor change its pages from now on.
     pub(super) fn abandon(&self) {
         self.abandoned.store(true, Ordering::Relaxed);
     }

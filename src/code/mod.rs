@@ -73,14 +73,14 @@ impl Config {
         self
     }
 
-    /// Write names and addresses of all code to `/tmp/perf-PID.map`, where Linux `perf` looks for
+    /// Writes names and addresses of all code to `/tmp/perf-PID.map`, where Linux `perf` looks for
     /// them.
     pub fn perf_map(mut self, on: bool) -> Config {
         self.perf_map = on;
         self
     }
 
-    /// Tell names and addresses of all code to an attached debugger (gdb's JIT interface).
+    /// Reports names and addresses of all code to an attached debugger (gdb's JIT interface).
     pub fn debugger(mut self, on: bool) -> Config {
         self.debugger = on;
         self

@@ -39,13 +39,13 @@ pub(super) fn unit(arena: Arc<Arena>) -> (Provider, UnitPages) {
 }
 
 impl UnitPages {
-    /// Name the unit's code for [`super::CodeMemory::lookup`] and the perf map.
+    /// Names the unit's code for [`super::CodeMemory::lookup`] and the perf map.
     pub fn name(&self, address: *const u8, len: usize, name: &str) {
         self.pages.arena.name(address.addr(), len, name);
     }
 
-    /// Keep the maps of frames of code that has been [named](UnitPages::name), each with the offset
-    /// in it that the call returns to, for [`super::NativeStack::visit`].
+    /// Keeps the maps of frames of code that has been [named](UnitPages::name), each with the
+    /// offset in it that the call returns to, for [`super::NativeStack::visit`].
     pub fn map_frames(&self, code: *const u8, maps: impl IntoIterator<Item = (usize, FrameMap)>) {
         self.pages.arena.map_frames(code.addr(), maps);
     }

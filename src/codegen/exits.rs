@@ -6,6 +6,9 @@
 //! from the frame is loaded by the shared block, and a count that an exit only adds to a word of
 //! memory is added by the shared block; if many exits subtract the same value from that count, the
 //! shared block subtracts it.
+//!
+//! For example, two guards in a loop whose exits pass two ints and a double jump to the same block,
+//! each with its own exit number.
 
 use super::CodegenError;
 use super::emit::Emitter;

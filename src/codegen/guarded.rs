@@ -1,4 +1,7 @@
 //! Register guards: functions that call a helper and keep all registers.
+//!
+//! For example, the cold block of a loop that runs pending work calls the helper through its guard,
+//! so that the loop's numbers stay in registers.
 
 use super::CodegenError;
 use super::emit::{Declared, Emitter, Scratch, clif_type};

@@ -1,6 +1,6 @@
-//! The state of one function until it is machine code: observed types, call counts, the compiled
-//! unit, and failed speculations. A host keeps one [`Hot`] with each function (and one with each
-//! loop that is entered by on-stack replacement).
+//! The state of one function before and after it is compiled: observed types, call counts, the
+//! compiled unit, and failed speculations. A host keeps one [`Hot`] with each function (and one
+//! with each loop that is entered by on-stack replacement).
 
 use super::job::Task;
 use super::units::{Exit, InstallError, UnitHandle};

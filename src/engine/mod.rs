@@ -6,8 +6,8 @@
 //!   [`Job`] that any thread may run and whose result [`Engine::install`] takes. Both give a
 //!   [`UnitHandle`]. The engine creates the cells that compiled code tests, watches the assumptions
 //!   of units ([`Engine::changed`]), publishes entries in [`EntryCell`]s, counts exits, and frees
-//!   code. This is for new hosts; `examples/tiny_host.rs` is a complete one. [`Hot`] has the other
-//!   data that a function needs: counts, hints, and failed speculations.
+//!   code. This is for new hosts; `examples/tiny_host/main.rs` is a complete one. [`Hot`] has the
+//!   other data that a function needs: counts, hints, and failed speculations.
 //! - **By hand.** [`Engine::compile`] gives a [`Unit`], and the host does the rest.
 //!   [`Engine::freeze`] creates a [`FrozenRequest`], which a [`Generator`] compiles on another
 //!   thread: a job consists of these.

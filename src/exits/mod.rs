@@ -5,6 +5,10 @@
 //! invalidation). The record is data: for each local and stack entry of the frame it lists the
 //! place of the value. Compiled code only stores the values that the record lists, in order, into
 //! the exit buffer.
+//!
+//! For example, the text form `resume @7 overflow, local 0 = int 2, stack [owned 3]` describes an
+//! exit at instruction 7 whose addition overflowed: local 0 is the raw int in word 2 of the buffer,
+//! and the operand stack has one object, in word 3.
 
 mod inlined;
 mod live;

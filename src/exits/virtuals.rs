@@ -4,7 +4,9 @@
 //! Only an exit materialises them. A record lists each once, so that an object to which a frame
 //! refers twice is materialised once. An object that is a field of another precedes it, so that
 //! there is no cycle and a host materialises them in one sweep. (This is scalar replacement with
-//! frame states that refer to virtual objects, as in Graal, and PyPy's resume data.)
+//! frame states that refer to virtual objects, as in Graal, and PyPy's resume data.) For example,
+//! `t = (a, b)` that is only unpacked again is a virtual tuple; an exit between the two statements
+//! has a record `virtual 0 = tuple (owned 2, owned 3), local 4 = virtual 0`.
 
 use super::{ExitRecord, Source};
 use std::fmt;

@@ -1,10 +1,13 @@
 //! Raw entries: calls of closed units, whose arguments and result are in registers.
 //!
 //! A **closed unit** runs no user code and none of the embedder's, so no code can look at its
-//! frame, and it needs none. It is called as `(thread, function, raw arguments...) -> (status, raw
-//! result)`. If it must deoptimise, it records the contents of its frame and returns the status
-//! *exiting*. Each native caller then records its own state, until one that has a frame lets the
-//! host build the missing frames, outermost first, and run them to their ends, innermost first.
+//! frame, and it needs none. It is called as
+//! `(thread, function, raw arguments...) -> (status, raw result)`. If it must deoptimise, it
+//! records the contents of its frame and returns the status *exiting*. Each native caller then
+//! records its own state, until one that has a frame lets the host build the missing frames,
+//! outermost first, and run them to their ends, innermost first. For example, if `f` calls the
+//! closed unit of `g` and `g` overflows, `g` records its frame and returns *exiting*, and `f`,
+//! which has a frame, lets the host run the rest of `g` in the interpreter.
 
 use crate::types::Type;
 

@@ -243,8 +243,8 @@ impl HostBuilder {
         id
     }
 
-    /// Adds a helper that is a Rust function: `host.define("name", name as extern "C" fn(_, _) ->
-    /// _)`.
+    /// Adds a helper that is a Rust function:
+    /// `host.define("name", name as extern "C" fn(_, _) -> _)`.
     pub fn define<F: HelperFn>(&mut self, name: &'static str, function: F) -> HelperId {
         let signature = F::signature();
         self.helper(

@@ -5,7 +5,8 @@
 //! it makes them, since accesses and callees follow from types. So a `FrozenWorld` begins with the
 //! queries that the bytecode and its hints suggest, notes queries without answers, and answers them
 //! the next time it is on the host's thread ([`FrozenWorld::answer`]). Until then, such a query has
-//! the answer "not known", which costs a speculation but never correctness.
+//! the answer "not known", which costs a speculation but never correctness. For example, only when
+//! `p` is known to be a `Point` does the compiler query the class of `p.x`'s value.
 
 use super::inlinee;
 use crate::bytecode::{Code, ConstValue, Op};

@@ -29,8 +29,8 @@ pub const MATH: &[(&str, &[Ty], &[Ty])] = &[
 /// The helper that exits call: `(unit, exit, buffer) -> object`.
 pub const EXIT_HOOK: &str = "exit";
 
-/// The helper that deallocates an object without references if that runs no host code: `(object) ->
-/// i64`, 1 if it did, otherwise 0.
+/// The helper that deallocates an object without references if that runs no host code:
+/// `(object) -> i64`, 1 if it did, otherwise 0.
 pub const FREE_LEAF: &str = "free_leaf";
 
 /// The helper that deallocates an object without references: `(object) -> ()`. It may run host

@@ -4,15 +4,17 @@ use crate::facts::{RawKind, RawSignature};
 use crate::lir::{Func, Signature};
 use crate::ll::Ty;
 
-/// The helper that records a side exit of a closed unit: `(unit token, exit number, words) ->
-/// (unused)`; the first two words are the thread and the function. It runs no host code.
+/// The helper that records a side exit of a closed unit:
+/// `(unit token, exit number, words) -> (unused)`; the first two words are the thread and the
+/// function. It runs no host code.
 pub const RECORD_EXIT: &str = "record_exit";
-/// The helper that builds and runs the recorded frames: `(thread, token of the calling unit) ->
-/// object`. The result is that of the outermost frame, or null if it raised.
+/// The helper that builds and runs the recorded frames:
+/// `(thread, token of the calling unit) -> object`. The result is that of the outermost frame, or
+/// null if it raised.
 pub const RESUME_EXITS: &str = "resume_exits";
-/// The helper that makes a call which a closed unit's boxed entry could not: `(thread, function,
-/// arguments, count, unit token, flag that an argument had another class) -> object`. It takes over
-/// the arguments' references.
+/// The helper that makes a call which a closed unit's boxed entry could not:
+/// `(thread, function, arguments, count, unit token, flag) -> object`. The flag is set if an
+/// argument had another class. The helper takes over the arguments' references.
 pub const CALL_BOXED: &str = "call_boxed";
 
 /// The register type of a kind.

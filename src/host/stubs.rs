@@ -5,8 +5,8 @@ use crate::lir::{Builder, Func, Signature, Value};
 use crate::ll::{Ty, Width};
 
 /// `(thread, function, args...) -> object`, for a function that is not compiled. `call` emits the
-/// call that runs it in the interpreter, `(thread, function, array of args, their count) ->
-/// object`, and returns its result.
+/// call that runs it in the interpreter,
+/// `(thread, function, array of args, their count) -> object`, and returns its result.
 pub fn interpreted_call(
     arity: usize,
     call: impl FnOnce(&mut Builder<'_>, &[Value; 4]) -> Value,

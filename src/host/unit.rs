@@ -60,10 +60,10 @@ pub struct UnitParts {
     pub leave: Func,
     /// For a unit with [`Entry::Resume`] only: `(thread, frame, words, depth, delegates) -> ()`
     /// suspends and unlinks the frame. Its locals and `depth` stack entries are in their slots, and
-    /// its position is the one at which it continues. The `enter` of such a unit is `(thread,
-    /// generator) -> (frame, point, words)`: it links the frame of a generator that is suspended at
-    /// the resume point of that number, and passes its stack to the unit; it fails for any other.
-    /// `words` is the address of the words that are otherwise after the frame,
+    /// its position is the one at which it continues. The `enter` of such a unit is
+    /// `(thread, generator) -> (frame, point, words)`: it links the frame of a generator that is
+    /// suspended at the resume point of that number, and passes its stack to the unit; it fails for
+    /// any other. `words` is the address of the words that are otherwise after the frame,
     /// [`LOCAL_WORDS`](crate::facts::LOCAL_WORDS) for each local and two more. The host provides
     /// them, since code that inspects the frame reads them: they must stay readable while the
     /// native stack is switched away, as a coroutine library does.
@@ -71,8 +71,8 @@ pub struct UnitParts {
     /// The action before calls that may inspect frames other than the unit's own, if the host
     /// defers work until then.
     pub announcement: Option<Announcement>,
-    /// The address of the host's code object: instruction positions are `position_base +
-    /// position_scale * pos`.
+    /// The address of the host's code object: instruction positions are
+    /// `position_base + position_scale * pos`.
     pub position_base: u64,
     /// Bytes per unit of [`crate::bytecode::Instr::pos`].
     pub position_scale: u32,

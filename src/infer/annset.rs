@@ -3,7 +3,8 @@
 //! Facts only decrease. Every change of a value goes through `widen`, which joins; no function here
 //! narrows a value. Work that follows from a change (a slot that takes from another, identities
 //! that are unified, objects that escape) is done from a work list, not by recursion; `share`
-//! describes it.
+//! describes it. For example, `a.append(b)` makes the items slot of `a` at least as general as `b`,
+//! and every block that has read the items of `a` is queued again.
 
 use super::identity::{Heap, Identity, Kind, Slot, SlotValue};
 use super::share::keeps_slots;

@@ -1,5 +1,9 @@
 //! Edges: the facts that arrive at a block, the predicates that a branch implies, and the edges
 //! that are followed at all.
+//!
+//! For example, in `if isinstance(x, C): ...` the true edge implies that `x` is an instance of `C`,
+//! and the false edge that it is not. If the facts about `x` show that it never is one, the true
+//! edge is not followed.
 
 use super::engine::{EdgeIn, Engine, Status};
 use super::identity::Kind;

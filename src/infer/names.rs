@@ -2,7 +2,9 @@
 //! through a body, and names that are bound or deleted anywhere.
 //!
 //! A name that may be unbound is looked up in an outer scope, or raises. The answer must not depend
-//! on the progress of the analysis, so it follows from the text alone.
+//! on the progress of the analysis, so it follows from the text alone. For example,
+//! after `if c: x = 1` the name `x` may be unbound, even if the analysis has not yet reached the
+//! path on which `c` is false.
 
 use super::program::{FuncId, Program};
 use crate::bytecode::{Code, GeneralOp as G, Op as B};

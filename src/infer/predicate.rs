@@ -2,7 +2,8 @@
 //!
 //! Refinements are kept as predicates and applied where a value is read. So nothing derived from
 //! facts that have since been widened can linger: the engine remembers only the predicates that
-//! hold on all paths to a block.
+//! hold on all paths to a block. For example, `if x is None: ... else: use(x)` gives the predicates
+//! "is None" and "is not None" for `x` on the two edges.
 
 use super::engine::Engine;
 use super::identity::{Identity, Kind};
@@ -152,7 +153,7 @@ impl Engine<'_> {
         self.settle(facts)
     }
 
-    /// Drop the objects that the type excludes, and the part of the type for which there is no
+    /// Drops the objects that the type excludes, and the part of the type for which there is no
     /// object.
     fn settle(&mut self, mut facts: Facts) -> Facts {
         let ids = std::mem::take(&mut facts.objects.ids);

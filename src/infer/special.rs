@@ -4,7 +4,8 @@
 //! arguments of each call site, and in the next round call sites with other types call another
 //! version. The version that a site calls is fixed within a round, so the result of each round, and
 //! of all, does not depend on the order of steps. A function that would have more versions than the
-//! budget allows keeps one.
+//! budget allows keeps one. For example, after `f(1); f("a")` the second round analyses `f` once
+//! for ints and once for strings.
 
 use super::engine::{Engine, Options};
 use super::identity::Kind;

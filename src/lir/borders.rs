@@ -5,7 +5,9 @@
 //! an outer loop carries across calls would be in memory in the inner loop too, which makes none.
 //! Here the values that enter and leave an innermost loop without calls are copied at its borders,
 //! so that the loop's part is allocated separately. (Loop-closed form, as in LLVM's and GCC's loop
-//! passes, with copies in place of the parameters.)
+//! passes, with copies in place of the parameters.) For example, let `for i in a` call `f(i)` and
+//! then contain the loop `for j in b: s += j`: `s` is live across the calls of `f`, but needs a
+//! register in the inner loop.
 //!
 //! Addresses and floating-point constants that are used in each iteration are also computed before
 //! the loop; otherwise the code generator would compute them again for each use. So are addresses

@@ -4,7 +4,8 @@
 //! and a store per iteration, and a register for the address. If another value changes by one in
 //! each iteration, such as the number of items that a range has left, then the number of iterations
 //! follows from it. So every path out of the loop adds them all at once, and the iteration adds
-//! nothing. (A derived induction variable, whose store is sunk out of the loop.)
+//! nothing. (A derived induction variable, whose store is sunk out of the loop.) For example, the
+//! loop of `for i in range(n)` counts down the values that are left.
 
 use super::cfg::{Cfg, NaturalLoop, QuietLoops};
 use super::graph::{Block, BlockCall, BlockData, Func, Imm, Insertions, Inst, Term, Value};

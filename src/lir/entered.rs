@@ -2,8 +2,8 @@
 //!
 //! If a loop counts up from `a`, and runs an iteration while its variable is below `n`, then `a` is
 //! below `n` in each iteration. So an inner loop that also begins with `a` and runs while its
-//! variable is below `n` has a first iteration. For example, the inner loop of `for i in range(n):
-//! for j in range(n): ...`.
+//! variable is below `n` has a first iteration. For example, the inner loop of
+//! `for i in range(n): for j in range(n): ...`.
 
 use super::cfg::{Cfg, NaturalLoop};
 use super::graph::{Block, BlockCall, Func, Imm, Term, Value};

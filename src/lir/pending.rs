@@ -3,7 +3,8 @@
 //! Each iteration of a loop tests for pending work. If all iterations of a loop end with those of
 //! an inner loop, the inner loop has just made the test. A test of the outer loop could only find
 //! work that another thread or a signal has added since, and the next iteration finds that. So
-//! every cycle keeps a test.
+//! every cycle keeps a test. For example, in `for i in a: for j in b: ...` the outer loop's own
+//! test is removed if its body ends with the inner loop.
 
 use super::cfg::Cfg;
 use super::graph::{Func, Helper, HelperId, Term};

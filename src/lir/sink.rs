@@ -12,6 +12,9 @@
 //!
 //! Then the sum can take the register of its operand. (Sinking and rematerialisation, as in LLVM's
 //! register allocation; the second is possible because sums wrap around and so can be undone.)
+//!
+//! For example, `i += 1` at the start of `while True: i += 1; x = a[i - 1]; ...`: the hot code
+//! after it needs only the new `i`, and an exit computes the old one as `i - 1`.
 
 use super::cfg::{Cfg, NaturalLoop, QuietLoops, Users};
 use super::graph::{Block, BlockData, Func, Imm, Inst, Value};

@@ -1,4 +1,7 @@
 //! Closed units and raw calls: see [`RawEntry`].
+//!
+//! For example, `def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)` with ints: its calls
+//! of itself pass `n` in a register and return a status and a raw int, and no frame is created.
 
 use super::hop::HighLevelOp;
 use super::objects::{boxing, unboxing};
@@ -126,7 +129,7 @@ impl Lower<'_> {
         self.b.switch_to(after);
     }
 
-    /// Return a raw value.
+    /// Returns a raw value.
     pub(super) fn return_raw(&mut self, v: Value) {
         let wanted = Wanted::of(self.b.func.signature.results[1]);
         let (raw, _) = self.convert(v, wanted);

@@ -1,4 +1,7 @@
 //! Terminators and edges: the places where a local moves between its slot and a register.
+//!
+//! For example, after `if c: x = 1` and `else: x = obj`, the join has an object in the slot of `x`:
+//! the first edge boxes the 1 and stores it there.
 
 use super::{Lower, Repr, Wanted};
 use crate::hir::{Block, Edge, Op, Place, Term};

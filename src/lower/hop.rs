@@ -177,7 +177,7 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         self.intrinsic(name, &args)
     }
 
-    /// Call a helper.
+    /// Calls a helper.
     pub(super) fn call(&mut self, helper: &'static str, args: &[lir::Value]) -> lir::Results {
         let host = self.lower.host;
         let id = host.helper(helper);

@@ -223,7 +223,7 @@ pub(super) enum Overflow {
 }
 
 impl Overflow {
-    /// Of `a + b`.
+    /// The detection for `a + b`.
     pub(super) fn of_sum(a: Interval, b: Interval) -> Overflow {
         let (least, most) = (
             i128::from(a.low) + i128::from(b.low),
@@ -232,7 +232,7 @@ impl Overflow {
         Overflow::of(a, least, most, b.low >= 0, b.high <= 0)
     }
 
-    /// Of `a - b`.
+    /// The detection for `a - b`.
     pub(super) fn of_difference(a: Interval, b: Interval) -> Overflow {
         let (least, most) = (
             i128::from(a.low) - i128::from(b.high),
@@ -241,7 +241,7 @@ impl Overflow {
         Overflow::of(a, least, most, b.high <= 0, b.low >= 0)
     }
 
-    /// Of `a * b`.
+    /// The detection for `a * b`.
     pub(super) fn of_product(a: Interval, b: Interval) -> Overflow {
         let ends = [
             (a.low, b.low),

@@ -106,7 +106,7 @@ impl Lower<'_> {
         self.count_at(self.parts.loop_counter);
     }
 
-    /// Add one to the word at an address.
+    /// Adds one to the word at an address.
     pub(super) fn count_at(&mut self, word: u64) {
         let word = self.b.pconst(word);
         self.b.add_at(Width::I64, word, 0, 1);

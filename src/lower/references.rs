@@ -1,4 +1,8 @@
 //! References to objects: taking them, dropping them, and deallocation after the last one.
+//!
+//! For example, `x = y` takes a reference to the object of `y` for the slot of `x`, and drops the
+//! reference to the old object of `x`. If that was the last one, a `__del__` may run, and the unit
+//! must check afterwards that it is still valid.
 
 use super::routines::{MOST_TAKEN, size};
 use super::{Lower, Repr, Routine, Standing};

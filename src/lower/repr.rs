@@ -7,7 +7,9 @@
 //! representations. An operation declares the form that it [wants](Wanted) of an operand, and
 //! [`Repr::convert_to`] is the only table of conversions. Conversions have no checks: unboxing a
 //! number may fail, so it is an HIR op with a frame state (`unbox_int`), never a conversion. A
-//! missing conversion is a bug of the compiler, which refuses the function.
+//! missing conversion is a bug of the compiler, which refuses the function. For example, in
+//! `y = x * 2.0` the product is a C double, and `y` has the representation `Double`: a float object
+//! is allocated only if `y` is passed to a call or stored into a list.
 
 use super::Lower;
 use super::fault::What;

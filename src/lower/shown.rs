@@ -1,6 +1,10 @@
 //! The known contents of the words after the frame, in which raw locals are published for code that
 //! inspects the frame. A word that already holds its value at the start of a block is not stored
 //! again.
+//!
+//! For example, in `def f(n): s = 0; for i in range(n): s += i` the locals `s` and `i` are raw.
+//! Their words are stored only before a call-out, such as a handler of a signal that prints
+//! `sys._getframe(1).f_locals`.
 
 use super::{Lower, Repr};
 use crate::hir::{Block, Function, Op, Place, Predecessors, Term, Value};

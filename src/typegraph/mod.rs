@@ -1,4 +1,6 @@
-//! The typegraph: the values that can hold together, on some path, at a place of a function.
+//! The typegraph: the values that can hold together, on some path, at a place of a function. For
+//! example, after `x = 1 if c else "a"` followed by `y = 2 if c else "b"`, the bindings `x=1` and
+//! `y="b"` cannot hold together.
 //!
 //! `docs/typegraph.md` has the model, the rules for building a graph, the grammar of scripts and
 //! examples. The model is that of pytype's typegraph (Google, Apache-2.0; written from its

@@ -7,6 +7,9 @@
 //! **mandatory** if no detour that leaves the path before it returns behind it; one pass over the
 //! path and the detours decides that for all its nodes (the argument of Tarjan's bridge finding,
 //! 1974, for nodes of one path).
+//!
+//! For example, a walk from after `if c: y = 1` for a goal about `x` steps over the whole
+//! statement: the condition on `c` is on one of two paths only.
 
 use super::answer::Exhausted;
 use super::graph::{Binding, Node};

@@ -3,7 +3,8 @@
 //! `|` is as tight as the specification wants and therefore depends on the order in which it is
 //! applied: for two sibling classes it keeps neither, for a class and its sibling's parent it keeps
 //! the parent. A fixpoint needs the opposite: a result that depends only on *which* types were
-//! joined, never on the order, and ascending chains that end.
+//! joined, never on the order, and ascending chains that end. For example, for siblings `A` and `B`
+//! below `Base`: `A | B` is `User`, `A.join(B)` is `User[Base]`.
 //!
 //! So the join works on a simpler order. Leaves and lifetimes are ordered by inclusion, and
 //! specializations form a tree: an object is below its class `:Exact`, that below the class, and

@@ -1,6 +1,6 @@
-//! Reads types back from their text form, and evaluates expressions of them: `User[MyClass] &
-//! LongUser[MyInt]`, `a <= b`, `!(a == b)`. Every error has a column; no input does worse than an
-//! error.
+//! Reads types back from their text form, and evaluates expressions of them:
+//! `User[MyClass] & LongUser[MyInt]`, `a <= b`, `!(a == b)`. Every error has a column, and every
+//! input that is not a type or an expression is reported as an error.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Without names of classes and objects: predefined types and primitive literals only.
+    /// No names of classes and objects: only predefined types and primitive literals are known.
     pub fn none() -> Names {
         Names::default()
     }
@@ -32,7 +32,7 @@ impl Names {
         }
     }
 
-    /// With one more name for an object.
+    /// Adds a name for an object.
     pub fn with_alias(mut self, name: impl Into<String>, object: ObjectHandle) -> Names {
         self.aliases.insert(name.into(), object);
         self

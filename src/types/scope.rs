@@ -32,8 +32,8 @@ impl Scope {
         }
     }
 
-    /// `"name": Row (base, ...) final layout token 0x10 = label`, or `builtin Row token 0x10 =
-    /// label`
+    /// `"name": Row (base, ...) final layout token 0x10 = label`, or
+    /// `builtin Row token 0x10 = label`
     pub(crate) fn class(&mut self, line: &mut Line) -> Parsed<()> {
         let start = line.at;
         if line.eat_word("builtin") {

@@ -1,4 +1,5 @@
-# The functions of benches/functions.rs. `python -m cladonia export functions.py` writes functions.tbc.
+# The functions of benches/functions.rs.
+# `python -m cladonia export functions.py` writes functions.tbc.
 
 
 def ints(n):

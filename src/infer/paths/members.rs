@@ -1,4 +1,7 @@
 //! Members: the parts of a value's type that the graph keeps apart.
+//!
+//! For example, a value of type `{Long|NoneType}` that is tested by `is None` has the members
+//! `Long` and `NoneType`; without the test it has one member.
 
 use crate::hir::is_builtin_exact;
 use crate::types::Type;

@@ -337,8 +337,8 @@ fn null_has_an_error_of_its_own() {
     assert!(heap.identity_hash(Pointer::null(s)).is_err());
 }
 
-/// `GcStruct base { x }`, `GcStruct middle { super: base, y }`, `GcStruct leaf { super: middle, z
-/// }`.
+/// `GcStruct base { x }`, `GcStruct middle { super: base, y }`,
+/// `GcStruct leaf { super: middle, z }`.
 fn hierarchy(types: &mut Types) -> [TypeId; 3] {
     let base = types.gc_struct("base", &[("x", Types::SIGNED)]).unwrap();
     let middle = types

@@ -19,12 +19,12 @@ pub fn code_of(function: &Function) -> &Rc<CodeData> {
         .data
 }
 
-/// Call with positional arguments.
+/// Calls with positional arguments.
 pub fn call(callee: &Ref, args: Vec<Ref>) -> Result<Ref> {
     call_with(callee, args, Vec::new())
 }
 
-/// Call with positional arguments and named ones.
+/// Calls with positional arguments and named ones.
 pub fn call_with(callee: &Ref, mut args: Vec<Ref>, kwargs: Vec<(Ref, Ref)>) -> Result<Ref> {
     if let Some(function) = callee.get::<Function>() {
         return call_function(callee, function, args, kwargs);
@@ -203,7 +203,7 @@ fn bind(
     Ok(slots)
 }
 
-/// Run a module or class body in a namespace.
+/// Runs a module or class body in a namespace.
 pub fn run_body(function: &Ref, namespace: Ref) -> Result<Ref> {
     let content = function.get::<Function>().expect("a function");
     let code = code_of(content).clone();

@@ -71,7 +71,7 @@ impl Dict {
         Ok(entry.map(|entry| entry.value.clone()))
     }
 
-    /// Set the value of a key.
+    /// Sets the value of a key.
     pub fn set(&self, key: Ref, value: Ref) -> Result<()> {
         self.tell(&key);
         let hash = ops::hash(&key)?;

@@ -39,12 +39,12 @@ pub fn load_global(frame: FrameRef, name: usize) -> Result<Ref> {
     }
 }
 
-/// Store a global.
+/// Stores a global.
 pub fn store_global(frame: FrameRef, name: usize, value: Ref) -> Result<()> {
     dict_of(&globals(frame))?.set(frame.code().name_objects[name].clone(), value)
 }
 
-/// Delete a global.
+/// Deletes a global.
 pub fn delete_global(frame: FrameRef, name: usize) -> Result<()> {
     delete_from(&globals(frame), frame, name)
 }
@@ -75,12 +75,12 @@ pub fn load_name(frame: FrameRef, name: usize) -> Result<Ref> {
     }
 }
 
-/// Store into the namespace.
+/// Stores into the namespace.
 pub fn store_name(frame: FrameRef, name: usize, value: Ref) -> Result<()> {
     dict_of(&load_locals(frame)?)?.set(frame.code().name_objects[name].clone(), value)
 }
 
-/// Delete from the namespace.
+/// Deletes from the namespace.
 pub fn delete_name(frame: FrameRef, name: usize) -> Result<()> {
     delete_from(&load_locals(frame)?, frame, name)
 }
