@@ -90,6 +90,56 @@ class Choosing(InFolder):
     print(until(lambda: entries("delegating") > 100, lambda: [sum(delegating(8)) for _ in range(50)]))""")
         self.assertEqual(ended.stdout, "True\nTrue\n", ended.stderr)
 
+    def test_a_function_is_not_given_up_for_functions_that_are_made_anew(self):
+        # Each call of `outer` makes another `leaf`, which `main` calls and which is deallocated with the call.
+        ended = program("""
+    def outer(n):
+        async def leaf(i):
+            return i + 1
+        async def main():
+            total = 0
+            for i in range(n):
+                total += await leaf(i)
+            return total
+        coroutine = main()
+        try:
+            coroutine.send(None)
+        except StopIteration as e:
+            return e.value
+    record = lambda: next((f for f in cladonia.functions() if f["name"].endswith("main")), {"units": [], "refused": None})
+    outer(10)
+    entries = lambda: sum(unit["entries"] for unit in record()["units"])
+    for _ in range(3):
+        print(until(lambda: entries() > 100, lambda: [outer(500) for _ in range(20)]), record()["refused"])
+        for _ in range(300):
+            outer(500)""", CLADONIA_COMPILE_THREADS="1")
+        self.assertEqual(ended.stdout, "True None\n" * 3, ended.stderr)
+
+    def test_a_function_is_not_given_up_for_exceptions_that_leave_it(self):
+        # An iterator ends with an exception: one in twenty calls.
+        ended = program("""
+    class Counter:
+        def __init__(self, n):
+            self.i, self.n = 0, n
+        def __iter__(self):
+            return self
+        def __next__(self):
+            if self.i >= self.n:
+                raise StopIteration
+            self.i += 1
+            return self.i
+    def work():
+        total = 0
+        for _ in range(500):
+            for value in Counter(20):
+                total += value
+        return total
+    record = lambda: next((f for f in cladonia.functions() if f["name"].endswith("__next__")), {"exits": [], "refused": None})
+    work()
+    raised = lambda: sum(exit["count"] for exit in record()["exits"] if exit["reason"] == "raised")
+    print(until(lambda: raised() > 5000, work), record()["refused"])""")
+        self.assertEqual(ended.stdout, "True None\n", ended.stderr)
+
     def test_only_what_is_met_running_is_listened_to(self):
         ended = program("""
     def once():

@@ -10,6 +10,7 @@
 //! [`all`] lists them with the signatures their Rust types have; the host's builder compares these with what the
 //! core expects, so that a helper with a wrong type is an error at import.
 
+pub(crate) mod abstract_classes;
 mod asynchronous;
 mod attributes;
 mod build;

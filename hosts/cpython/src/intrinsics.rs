@@ -299,6 +299,7 @@ fn found() -> &'static Found {
         unsafe {
             helpers::find_frame_readers();
             objects::instances::find();
+            helpers::abstract_classes::find();
             Found {
                 characters: characters(),
                 dict_version: helpers::dictionaries::versions(),

@@ -2,6 +2,7 @@
 //!
 //! Safety: the contract of [`super`].
 
+use super::abstract_classes;
 use crate::abi::type_;
 use crate::capi::{_PyType_Lookup, Obj, field};
 use pyo3_ffi::*;
@@ -18,10 +19,7 @@ pub unsafe extern "C" fn is_instance(_: Obj, args: *mut Obj, _: Py_ssize_t) -> O
     // SAFETY: the caller's: two live arguments.
     unsafe {
         let (object, class) = (*args, *args.add(1));
-        let answer = match is_surely(object, class) {
-            Some(answer) => c_int::from(answer),
-            None => PyObject_IsInstance(object, class),
-        };
+        let answer = answer(object, class).unwrap_or_else(|| PyObject_IsInstance(object, class));
         match answer {
             0 => Py_NewRef(Py_False()),
             1 => Py_NewRef(Py_True()),
@@ -30,33 +28,40 @@ pub unsafe extern "C" fn is_instance(_: Obj, args: *mut Obj, _: Py_ssize_t) -> O
     }
 }
 
-/// Whether an object is an instance of a class, or of one in a tuple, if nobody need be asked.
-unsafe fn is_surely(object: Obj, class: Obj) -> Option<bool> {
+/// Whether an object is an instance of a class, or of one in a tuple: 1, 0, or -1 with an exception. `None` if the interpreter is to say
+/// it; nothing was called then.
+unsafe fn answer(object: Obj, class: Obj) -> Option<c_int> {
     // SAFETY: the caller's: live objects; a tuple of exactly that class has as many items as its size says.
     unsafe {
         let own = Py_TYPE(object);
         if own.cast() == class {
-            return Some(true);
+            return Some(1);
         }
         let kind = Py_TYPE(class);
         if kind == &raw mut PyTuple_Type {
             for index in 0..Py_SIZE(class) {
-                // Tuples in tuples are left to the interpreter, which counts how deep they are.
                 let item = PyTuple_GET_ITEM(class, index);
-                if Py_TYPE(item) == kind || is_surely(object, item)? {
-                    return (Py_TYPE(item) != kind).then_some(true);
+                // What is left to the interpreter is so item by item: it would do the same. Tuples in tuples too, whose depth it counts.
+                let of_item = if Py_TYPE(item) == kind {
+                    None
+                } else {
+                    answer(object, item)
+                };
+                let answer = of_item.unwrap_or_else(|| PyObject_IsInstance(object, item));
+                if answer != 0 {
+                    return Some(answer);
                 }
             }
-            return Some(false);
+            return Some(0);
         }
         if kind != &raw mut PyType_Type {
-            return None;
+            return abstract_classes::is_instance(object, class, has_own_class(own));
         }
         if PyType_IsSubtype(own, class.cast()) != 0 {
-            return Some(true);
+            return Some(1);
         }
         // The interpreter asks what is no instance for its `__class__`.
-        has_own_class(own).then_some(false)
+        has_own_class(own).then_some(0)
     }
 }
 
