@@ -1,7 +1,8 @@
-//! What is told of functions that the user asked to be compiled (`@cladonia.jit`): that one is slower as machine code, once, and why.
+//! Warnings about functions that the user asked to compile (`@cladonia.jit`): a function that is
+//! slower as machine code is reported once, with the reason.
 //!
-//! It is told by a warning of Python's, which runs code of the program; so it is not given where it is found out, in the middle of an exit, but by a
-//! pending call.
+//! A Python warning runs arbitrary user code. So it is not issued where the loss is found, in the
+//! middle of an exit, but by a pending call.
 
 use super::abi::eval_breaker;
 use super::capi::{AddressMap, CodeShape, Object};
@@ -10,13 +11,13 @@ use pyo3_ffi::*;
 use std::cell::RefCell;
 use std::ffi::{CString, c_int, c_void};
 
-/// Entries before it is said of a function that they cost more than its code saves.
+/// Minimum entries before a function is reported as slower than in the interpreter.
 const SOME_ENTRIES: u64 = 1_000;
 
-/// The functions that were asked for, and what is to be told.
+/// The functions that the user asked to compile, and the warnings to issue.
 #[derive(Default)]
 pub struct Advice {
-    /// By code object, of which nothing was told yet.
+    /// By code object; those without a warning so far.
     asked: RefCell<AddressMap<()>>,
     news: RefCell<Vec<News>>,
 }
@@ -29,12 +30,12 @@ struct News {
 }
 
 impl Advice {
-    /// Tell of functions with this code.
+    /// Watches functions with this code.
     pub fn ask(&self, code: Object) {
         self.asked.borrow_mut().insert(code as usize, ());
     }
 
-    /// The code object ends.
+    /// The code object is deallocated.
     pub fn forget(&self, code: Object) {
         self.asked.borrow_mut().remove(&(code as usize));
     }
@@ -42,7 +43,7 @@ impl Advice {
     /// Functions with this code are interpreted from now on.
     ///
     /// # Safety
-    /// It is alive.
+    /// The code object is alive.
     pub unsafe fn given_up(&self, code: Object, reason: &str) {
         if self.asked.borrow_mut().remove(&(code as usize)).is_none() {
             return;
@@ -53,7 +54,7 @@ impl Advice {
         unsafe { eval_breaker::ask_for_call(tell_when_called) };
     }
 
-    /// Look whether functions that were asked for are slower than in the interpreter.
+    /// Checks if functions that the user asked for are slower than in the interpreter.
     pub fn look(&self, gil: Gil) {
         let codes: Vec<usize> = self.asked.borrow().keys().copied().collect();
         for code in codes {
@@ -94,7 +95,7 @@ impl Advice {
         });
     }
 
-    /// Tell what there is to tell. Runs code of the program.
+    /// Issues the pending warnings. Runs arbitrary user code.
     pub fn tell(&self, _: Gil) {
         for news in self.news.take() {
             let words =
@@ -102,7 +103,8 @@ impl Advice {
             let [Ok(name), Ok(file), Ok(text)] = &words else {
                 continue;
             };
-            // SAFETY: the GIL is held. What the warning raises, since it is made an error, has no caller to go to.
+            // SAFETY: the GIL is held. If the warning filter turns the warning into an error, there
+            // is no caller to raise it in.
             unsafe {
                 let module = PyImport_ImportModule(c"cladonia._warn".as_ptr());
                 if !module.is_null() {

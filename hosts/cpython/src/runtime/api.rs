@@ -1,4 +1,4 @@
-//! The module `_cladonia`: what Python sees.
+//! The module `_cladonia`: the interface to Python.
 
 use super::capi::*;
 use super::compiling::{self, Refusal};
@@ -20,12 +20,12 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Why the JIT cannot work here, if it cannot: decided when the module is made.
+/// The reason why the JIT cannot work here, if it cannot: determined when the module is created.
 static UNAVAILABLE: Mutex<Option<String>> = Mutex::new(None);
 /// `NotCompiled`.
 static NOT_COMPILED: AtomicPtr<PyObject> = AtomicPtr::new(null_mut());
 
-/// A table that Python reads and that is never changed after it was made.
+/// A table that Python reads and that is constant after it was created.
 struct Table<T>(UnsafeCell<T>);
 // SAFETY: read by Python under the GIL.
 unsafe impl<T> Sync for Table<T> {}
@@ -47,12 +47,12 @@ static METHODS: Table<[PyMethodDef; 26]> = Table(UnsafeCell::new([
     fastcall!(
         c"available",
         available,
-        c"None, or one line that says why the JIT cannot work here."
+        c"None, or one line with the reason why the JIT cannot work here."
     ),
     fastcall!(
         c"interpreter",
         interpreter,
-        c"The interpreter that runs, in words."
+        c"A description of the running interpreter."
     ),
     fastcall!(
         c"enable",
@@ -72,18 +72,18 @@ static METHODS: Table<[PyMethodDef; 26]> = Table(UnsafeCell::new([
     fastcall!(
         c"is_compiled",
         is_compiled,
-        c"is_compiled(f): whether calls of f enter machine code."
+        c"is_compiled(f): True if calls of f enter machine code."
     ),
     fastcall!(
         c"why_not",
         why_not,
-        c"why_not(f): why f is not compiled, or None."
+        c"why_not(f): the reason why f is not compiled, or None."
     ),
     fastcall!(c"stats", stats_dict, c"Counters, as a dict."),
     fastcall!(
         c"annotate",
         annotate,
-        c"annotate(f, types, classes): the bindings and annotations of a function, its types one a line, and the classes that they name."
+        c"annotate(f, types, classes): the bindings and annotations of a function; its argument types, one per line, and the classes that they name."
     ),
     fastcall!(
         c"dump",
@@ -98,12 +98,12 @@ static METHODS: Table<[PyMethodDef; 26]> = Table(UnsafeCell::new([
     fastcall!(
         c"record",
         record,
-        c"record(): keep what each compilation follows from."
+        c"record(): keep the input of each compilation."
     ),
     fastcall!(
         c"recorded",
         recorded,
-        c"recorded(): what was kept, as sections of a document."
+        c"recorded(): the inputs that were kept, as sections of a document."
     ),
     fastcall!(
         c"export",
@@ -118,17 +118,17 @@ static METHODS: Table<[PyMethodDef; 26]> = Table(UnsafeCell::new([
     fastcall!(
         c"observe",
         observe,
-        c"observe(samples): note from now on what happens, for the report."
+        c"observe(samples): start a recording of the run, for the report."
     ),
     fastcall!(
         c"observed",
         observed,
-        c"observed(): what was noted, as a dict, and note no more; None if nothing was."
+        c"observed(): end the recording and return it as a dict; None if there is none."
     ),
     fastcall!(
         c"functions",
         functions,
-        c"functions(): what is known of each function, as dicts."
+        c"functions(): the record of each function, as dicts."
     ),
     fastcall!(c"live", live, c"live(): counters that are cheap to read, as a dict."),
     fastcall!(
@@ -144,12 +144,12 @@ static METHODS: Table<[PyMethodDef; 26]> = Table(UnsafeCell::new([
     fastcall!(
         c"soon",
         soon,
-        c"soon(f): call f some milliseconds from now, from a pending call; at once where no worker keeps the time."
+        c"soon(f): call f some milliseconds from now, from a pending call; at once if there is no worker."
     ),
     fastcall!(
         c"name_code",
         name_code,
-        c"name_code(map, dump, debugger): tell profilers and debuggers the names of machine code."
+        c"name_code(map, dump, debugger): give the names of machine code to profilers and debuggers."
     ),
     fastcall!(
         c"render",
@@ -160,7 +160,8 @@ static METHODS: Table<[PyMethodDef; 26]> = Table(UnsafeCell::new([
     PyMethodDef::zeroed(),
 ]));
 
-/// The callbacks that are given to others: monitoring's two, and what the process runs when it forks or ends.
+/// The callbacks given to other modules: monitoring's two, and those that the process runs when it
+/// forks or ends.
 static CALLBACKS: Table<[PyMethodDef; 3]> = Table(UnsafeCell::new([
     fastcall!(c"cladonia_start", monitoring::on_start, c""),
     fastcall!(c"cladonia_jump", monitoring::on_jump, c""),
@@ -186,13 +187,14 @@ static MODULE: Table<PyModuleDef> = Table(UnsafeCell::new(PyModuleDef {
     m_free: None,
 }));
 
-/// Make the module. `start` brings the runtime up (it calls [`super::start`]) or says why that cannot be done.
+/// Creates the module. `start` starts the runtime (it calls [`super::start`]) or returns the reason
+/// why that is impossible.
 ///
 /// # Safety
 /// Called by the import system, with the GIL.
 pub unsafe fn make_module(start: impl FnOnce(Gil, Object) -> Result<(), String>) -> Object {
     ended::pass_over_our_frames();
-    // SAFETY: the tables live for ever; statics are written under the GIL.
+    // SAFETY: the tables live forever; statics are written under the GIL.
     unsafe {
         let module = PyModule_Create(MODULE.0.get());
         if module.is_null() {
@@ -227,12 +229,12 @@ pub unsafe fn make_module(start: impl FnOnce(Gil, Object) -> Result<(), String>)
     }
 }
 
-/// The entry that plain functions are born with, read from a fresh one.
+/// The vectorcall that CPython gives to plain functions, read from a new one.
 ///
 /// # Safety
 /// The GIL is held.
 pub unsafe fn pristine_vectorcall() -> Option<*const std::ffi::c_void> {
-    // SAFETY: objects are made and given up here.
+    // SAFETY: objects are created and dropped here.
     unsafe {
         let globals = PyDict_New();
         let func = PyRun_StringFlags(
@@ -261,7 +263,7 @@ fn unavailable() -> Option<String> {
     why_unavailable().clone()
 }
 
-/// Run the body of a function of the module; a panic becomes an exception.
+/// Runs the body of a function of the module; a panic becomes an exception.
 pub(crate) fn guarded(body: impl FnOnce() -> Result<Object, ()>) -> Object {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(object)) => object,
@@ -331,14 +333,14 @@ unsafe extern "C" fn available(_: Object, _: *mut Object, _: Py_ssize_t) -> Obje
     })
 }
 
-/// `compile` does the same for bytes, but makes the classes of syntax trees first, which are a quarter of the
-/// instructions of the interpreter's start.
+/// Compiles bytes like the builtin `compile`, but without creating the classes of syntax trees,
+/// which take a quarter of the instructions of the interpreter's start.
 unsafe extern "C" fn compile_program(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter's calling convention; the bytes live for the call.
     guarded(|| unsafe {
         let [source, filename, has_cookie] = arguments::<3>(args, count)?;
         let mut text = null_mut();
-        // Without a place for the size, bytes with a zero in them are refused.
+        // With a null size, bytes that contain a zero are rejected.
         if PyBytes_AsStringAndSize(source, &mut text, null_mut()) < 0 {
             raise(
                 PyExc_SyntaxError,
@@ -407,7 +409,7 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             1 => options.execution = Execution::Oracle,
             _ => return Err(()),
         }
-        // What is counted is to be the same each time.
+        // Counts must be deterministic.
         options.weighs &= options.force.is_none() && options.execution == Execution::Machine;
         options.check_facts = match PyObject_IsTrue(check_facts) {
             -1 => return Err(()),
@@ -452,13 +454,13 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
             gil.runtime().on.set(false);
             return Err(());
         }
-        // What has looked at the interpreter is not needed again.
+        // The memory used for examining the interpreter is not needed again.
         memory::give_back();
         none()
     })
 }
 
-/// Everything that compiled code relies on is watched, and will be undone.
+/// Installs all watchers and hooks that compiled code relies on; `disable` undoes them.
 fn ready(gil: Gil) -> Result<(), ()> {
     // SAFETY: the GIL is held.
     unsafe {
@@ -545,7 +547,7 @@ unsafe extern "C" fn disable(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
         let gil = unsafe { Gil::held() };
         if gil.started().is_some() {
             undo(gil);
-            // What was asked of the last `enable` is not asked of `compile` alone.
+            // Options of the last `enable` do not apply to `compile` alone.
             gil.runtime().options.set(Options::default());
             gil.runtime().without.take();
         }
@@ -553,7 +555,7 @@ unsafe extern "C" fn disable(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
     })
 }
 
-/// Undo every entry, retire every unit, and hear of nothing any more.
+/// Undoes every entry, retires every unit, and removes the watchers.
 fn undo(gil: Gil) {
     // SAFETY: functions and units in the tables are alive; the GIL is held.
     unsafe {
@@ -669,7 +671,7 @@ unsafe extern "C" fn stats_dict(_: Object, _: *mut Object, _: Py_ssize_t) -> Obj
     })
 }
 
-/// What a function of the module does with the lock held, where the JIT can work.
+/// Runs a function of the module that needs a working JIT, with the lock held.
 fn available_only(body: impl FnOnce(Gil) -> Object) -> Object {
     guarded(|| {
         if let Some(reason) = unavailable() {
@@ -698,7 +700,7 @@ unsafe extern "C" fn observe(_: Object, args: *mut Object, count: Py_ssize_t) ->
         if unavailable().is_some() {
             return none();
         }
-        // Code objects are watched: their ends are to be heard.
+        // Code objects are watched: the recording needs to know when they are deallocated.
         ready(gil)?;
         recording::start(gil, samples);
         none()
@@ -814,7 +816,7 @@ unsafe extern "C" fn annotate(_: Object, args: *mut Object, count: Py_ssize_t) -
             return not_compiled(&reason);
         }
         ready(gil)?;
-        // A text names only classes that have a handle.
+        // The text can name only classes that have a handle.
         for place in 0..PyTuple_GET_SIZE(classes) {
             objects::class_handle(PyTuple_GET_ITEM(classes, place).cast());
         }
@@ -836,7 +838,7 @@ unsafe extern "C" fn dump(_: Object, args: *mut Object, count: Py_ssize_t) -> Ob
         }
         let stage = text(stage);
         if stage == "bytecode" {
-            // What can't be compiled can be shown.
+            // Code that can't be compiled can still be printed.
             return match crate::decode::decode(pyo3_ffi::PyFunction_GetCode(func)) {
                 Ok(code) => Ok(stats::text(&cladonia::bytecode::Document::print(&[code]))),
                 Err(error) => not_compiled(&error.to_string()),
@@ -965,20 +967,21 @@ unsafe extern "C" fn after_fork_in_child(_: Object, _: *mut Object, _: Py_ssize_
     })
 }
 
-/// Callback of the collector: `(phase, info)`. Before a full collection, what only the compiler's tables keep alive is
-/// given up, so that the program's garbage is garbage.
+/// Callback of the collector: `(phase, info)`. Before a full collection, objects that only the
+/// compiler's tables keep alive are released, so that the collector can free the program's garbage.
 unsafe extern "C" fn on_collection(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the collector calls with a str and a dict.
     guarded(|| unsafe {
         let gil = Gil::held();
         let [phase, info] = arguments::<2>(args, count)?;
         let generation = PyDict_GetItemString(info, c"generation".as_ptr());
-        let generation = match generation.is_null() {
-            true => -1,
-            false => PyLong_AsLong(generation),
+        let generation = if generation.is_null() {
+            -1
+        } else {
+            PyLong_AsLong(generation)
         };
         let (full, recording) = (generation == 2, &gil.runtime().recording);
-        // Young collections are frequent.
+        // Young collections are frequent: they are checked only while recording.
         let begins = (full || recording.is_on()) && text(phase) == "start";
         recording.collects(begins, generation);
         if full && begins && !gil.runtime().compiler.is_at_work() {
@@ -1000,8 +1003,8 @@ unsafe extern "C" fn at_exit(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
         gil.runtime().finished.set(true);
         recording::stop(gil);
         gil.runtime().workers.stop();
-        // What units hold must not outlive the modules that are taken down now. Statistics can still be asked for, by handlers that
-        // were registered earlier and so run later.
+        // Objects that units keep alive must not outlive the modules that are deallocated now.
+        // Statistics can still be read by handlers that were registered earlier and so run later.
         undo(gil);
         none()
     })

@@ -1,6 +1,7 @@
 //! The parts of CPython's C interface that `pyo3-ffi` lacks: declared by hand, in one place.
 //!
-//! All of these are exported by every library of the versions that are supported; most are private by name and stable inside a minor version.
+//! All of these are exported by every library of the supported versions; most are private by name
+//! and stable inside a minor version.
 
 use super::abi;
 use cladonia::host::LOCAL_WORDS;
@@ -11,63 +12,63 @@ use std::ffi::{c_char, c_int, c_void};
 pub type Thread = *mut u8;
 /// An interpreter frame; its fields are reached through [`abi::frame`].
 pub type Frame = *mut u8;
-/// A borrowed or owned object, as the context says.
+/// A borrowed or owned object, depending on the context.
 pub type Object = *mut PyObject;
 
-/// `PyCF_SOURCE_IS_UTF8`: source text is UTF-8 where it does not say otherwise.
+/// `PyCF_SOURCE_IS_UTF8`: source text is UTF-8 unless it declares another encoding.
 pub const SOURCE_IS_UTF8: c_int = 0x0100;
-/// `PyCF_IGNORE_COOKIE`: what source text says of its encoding does not count.
+/// `PyCF_IGNORE_COOKIE`: an encoding declared in the source text is ignored.
 pub const IGNORE_COOKIE: c_int = 0x0800;
 
 unsafe extern "C" {
-    /// Run a frame to its end. The frame is the top of the data stack and not yet linked.
+    /// Runs a frame to its end. The frame is the top of the data stack and not yet linked.
     pub fn _PyEval_EvalFrameDefault(ts: Thread, frame: Frame, throwflag: c_int) -> Object;
-    /// Clear a frame that has been unlinked, giving up its references, and pop it off the data stack.
+    /// Clears a frame that has been unlinked, drops its references, and pops it off the data stack.
     pub fn _PyEval_FrameClearAndPop(ts: Thread, frame: Frame);
-    /// Tell monitoring tools of an exception.
+    /// Reports an exception to monitoring tools.
     pub fn _PyEval_MonitorRaise(ts: Thread, frame: Frame, instr: *const u8);
-    /// Do what the eval breaker asks for.
+    /// Handles the pending work that the eval breaker signals.
     pub fn _Py_HandlePending(ts: Thread) -> c_int;
-    /// Give a function another entry; sets its version to 0.
+    /// Replaces a function's vectorcall; sets its version to 0.
     pub fn PyFunction_SetVectorcall(func: Object, entry: *const c_void);
-    /// Give a function a version.
+    /// Gives a function a version.
     pub fn _PyFunction_SetVersion(func: Object, version: u32);
-    /// Free an object whose count is zero.
+    /// Deallocates an object whose count is zero.
     pub fn _Py_Dealloc(object: Object);
-    /// Register a callback for function events.
+    /// Registers a callback for function events.
     pub fn PyFunction_AddWatcher(callback: FunctionWatcher) -> c_int;
-    /// Unregister it.
+    /// Unregisters it.
     pub fn PyFunction_ClearWatcher(id: c_int) -> c_int;
-    /// Register a callback for changes of watched dicts.
+    /// Registers a callback for changes of watched dicts.
     pub fn PyDict_AddWatcher(callback: DictWatcher) -> c_int;
-    /// Register a callback for changes of watched classes.
+    /// Registers a callback for changes of watched classes.
     pub fn PyType_AddWatcher(callback: TypeWatcher) -> c_int;
-    /// Unregister it.
+    /// Unregisters it.
     pub fn PyType_ClearWatcher(id: c_int) -> c_int;
-    /// Watch a class.
+    /// Watches a class.
     pub fn PyType_Watch(id: c_int, class: Object) -> c_int;
-    /// Give a class a version, without which its changes are not reported.
+    /// Gives a class a version, without which its changes are not reported.
     pub fn PyUnstable_Type_AssignVersionTag(class: *mut PyTypeObject) -> c_int;
-    /// Register a callback for the making and freeing of code objects.
+    /// Registers a callback for the creation and deallocation of code objects.
     pub fn PyCode_AddWatcher(callback: CodeWatcher) -> c_int;
-    /// Unregister it.
+    /// Unregisters it.
     pub fn PyCode_ClearWatcher(id: c_int) -> c_int;
-    /// The first reference to an object, whose memory served another before.
+    /// Sets the count of a new object in reused memory to one.
     pub fn _Py_NewReference(object: Object);
-    /// Make the generator or coroutine of a function that is being called.
+    /// Creates the generator or coroutine of a function that is being called.
     pub fn _Py_MakeCoro(func: Object) -> Object;
-    /// What `await` iterates over.
+    /// The iterator that `await` uses.
     pub fn _PyCoro_GetAwaitableIter(object: Object) -> Object;
-    /// What a suspended generator delegates to, or null.
+    /// The iterator that a suspended generator delegates to, or null.
     pub fn _PyGen_yf(generator: Object) -> Object;
-    /// Say that something cannot be awaited, if nothing else has been said.
+    /// Raises the error that an object cannot be awaited, unless an exception is pending.
     pub fn _PyEval_FormatAwaitableError(ts: Thread, class: *mut PyTypeObject, place: c_int);
-    /// Raise an exception whose cause is the pending one; gives null.
+    /// Raises an exception whose cause is the pending one; returns null.
     pub fn _PyErr_FormatFromCause(exception: Object, format: *const c_char, ...) -> Object;
-    /// Raise `StopIteration` with a value.
+    /// Raises `StopIteration` with a value.
     pub fn _PyGen_SetStopIterationValue(value: Object) -> c_int;
-    /// The value of the pending `StopIteration`, which is cleared, or None if nothing is pending; negative if another
-    /// exception is.
+    /// The value of the pending `StopIteration`, which is cleared, or None if nothing is pending;
+    /// negative if another exception is.
     pub fn _PyGen_FetchStopIterationValue(value: *mut Object) -> c_int;
     /// The line of an instruction (its offset in bytes).
     pub fn PyCode_Addr2Line(code: Object, offset: c_int) -> c_int;
@@ -91,7 +92,7 @@ pub type CodeWatcher = unsafe extern "C" fn(c_int, Object) -> c_int;
 /// A vectorcall entry.
 pub type Vectorcall = unsafe extern "C" fn(Object, *const Object, usize, Object) -> Object;
 
-/// `PyFunction_EVENT_DESTROY` and the others that matter.
+/// `PyFunction_EVENT_DESTROY` and the other events in use.
 pub mod function_event {
     /// The function is being freed.
     pub const DESTROY: i32 = 1;
@@ -116,10 +117,10 @@ pub mod dict_event {
 /// `PY_CODE_EVENT_DESTROY`.
 pub const CODE_DESTROY: i32 = 1;
 
-/// Bit of `nargsf` that says that the word before the arguments may be used.
+/// Bit of `nargsf`: the word before the arguments may be used.
 pub const ARGUMENTS_OFFSET: usize = 1 << 63;
 
-/// Read a field.
+/// Reads a field.
 ///
 /// # Safety
 /// `base + offset` holds a `T`.
@@ -129,7 +130,7 @@ pub unsafe fn get<T: Copy>(base: *const u8, offset: i32) -> T {
     unsafe { base.offset(offset as isize).cast::<T>().read() }
 }
 
-/// Write a field.
+/// Writes a field.
 ///
 /// # Safety
 /// `base + offset` holds a `T` that may be overwritten.
@@ -142,7 +143,7 @@ pub unsafe fn put<T: Copy>(base: *mut u8, offset: i32, value: T) {
 /// The flags of code whose calls make a generator of some kind.
 pub const GENERATORS: i32 = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
 
-/// Constants of a code object that the runtime needs at every turn.
+/// Constants of a code object, read once.
 #[derive(Clone, Copy, Debug)]
 pub struct CodeShape {
     /// The code object.
@@ -162,7 +163,7 @@ pub struct CodeShape {
 }
 
 impl CodeShape {
-    /// Read them.
+    /// Reads them.
     ///
     /// # Safety
     /// `code` is a code object.
@@ -182,17 +183,17 @@ impl CodeShape {
         }
     }
 
-    /// Whether there is a `*args`.
+    /// True if there is a `*args`.
     pub fn varargs(&self) -> bool {
         self.flags & CO_VARARGS != 0
     }
 
-    /// Whether there is a `**kwargs`.
+    /// True if there is a `**kwargs`.
     pub fn varkeywords(&self) -> bool {
         self.flags & CO_VARKEYWORDS != 0
     }
 
-    /// Whether locals are slots.
+    /// True if locals are slots.
     pub fn optimized(&self) -> bool {
         self.flags & CO_OPTIMIZED != 0
     }
@@ -205,7 +206,7 @@ impl CodeShape {
             + self.varkeywords() as usize
     }
 
-    /// Whether positional arguments are all there is.
+    /// True if all parameters are positional.
     pub fn is_plain(&self) -> bool {
         self.kwonly == 0 && !self.varargs() && !self.varkeywords()
     }
@@ -217,13 +218,14 @@ impl CodeShape {
             .wrapping_offset(abi::code::ADAPTIVE as isize)
     }
 
-    /// Words that a native frame has behind the interpreter's: for each local what compiled code has of it
-    /// ([`LOCAL_WORDS`]), which copy of an instruction runs, and the unit's token.
+    /// Words that a native frame has behind the interpreter's: for each local the words of compiled
+    /// code ([`LOCAL_WORDS`]), the number of the running copy of an instruction, and the unit's
+    /// token.
     pub fn extra_words(&self) -> i32 {
         LOCAL_WORDS as i32 * self.nlocalsplus + 2
     }
 
-    /// Byte offset in those words of the number of the copy of an instruction that runs.
+    /// Byte offset in those words of the number of the running copy of an instruction.
     pub fn copy(&self) -> i32 {
         8 * LOCAL_WORDS as i32 * self.nlocalsplus
     }
@@ -243,12 +245,12 @@ impl CodeShape {
         8 * (self.framesize - 1)
     }
 
-    /// Whether it is a generator's, a coroutine's or an asynchronous generator's.
+    /// True for the code of a generator, a coroutine or an asynchronous generator.
     pub fn is_generator(&self) -> bool {
         self.flags & GENERATORS != 0
     }
 
-    /// The qualified name, for people.
+    /// The qualified name, for messages.
     pub fn name(&self) -> String {
         // SAFETY: the field is a str.
         unsafe { text(get(self.code.cast(), abi::code::QUALNAME)) }
@@ -292,5 +294,5 @@ pub unsafe fn text(object: Object) -> String {
     }
 }
 
-/// A table by address, for what is asked at events and calls.
+/// A table by address, with a cheap hash: it is read at events and calls.
 pub type AddressMap<T> = rustc_hash::FxHashMap<usize, T>;

@@ -1,7 +1,8 @@
-//! Which modules of the program may be compiled, where the user has said so: all, only some, or all but some.
+//! The modules of the program that may be compiled, if the user limits them: all, only some, or all
+//! except some.
 //!
-//! A name stands for the module, and what is below it: `shop` for `shop` and `shop.orders`. What is left out is not compiled, and does not stand
-//! in the machine code of others either.
+//! A name includes the module's submodules: `shop` is `shop` and `shop.orders`. An excluded
+//! function is neither compiled nor inlined into others.
 
 use super::Gil;
 use super::capi::{Object, text};
@@ -18,7 +19,8 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// From now on, compile only what is in the first list, if there is anything, and nothing of the second. Names are separated by commas.
+    /// Sets the lists: from now on only modules of the first list are compiled (if it is not
+    /// empty), and none of the second. Names are separated by commas.
     pub fn set(&self, only: &str, not: &str) {
         let names = |list: &str| {
             let names = list.split(',').map(str::trim);
@@ -31,7 +33,7 @@ impl Chosen {
         self.not.replace(names(not));
     }
 
-    /// Why functions with these globals are left out, if they are.
+    /// The reason why functions with these globals are excluded, if they are.
     ///
     /// # Safety
     /// The GIL is held; globals of a function.
@@ -55,10 +57,10 @@ impl Chosen {
     }
 }
 
-/// The name of the module that globals are of; none where they say none.
+/// The name of the module that globals belong to; empty if they have no `__name__`.
 ///
 /// # Safety
-/// As of [`Chosen::why_not`].
+/// As for [`Chosen::why_not`].
 unsafe fn name_of(_: Gil, globals: Object) -> String {
     // SAFETY: the caller's promise: a dict that is alive, and an interned key.
     unsafe {

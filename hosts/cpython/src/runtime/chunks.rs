@@ -1,9 +1,10 @@
-//! Blocks of the interpreter's data stack: those that were left are kept for the next frames that need one.
+//! Blocks of the interpreter's data stack: unused ones are kept for the next frames that need one.
 //!
-//! The interpreter maps a block when the topmost one has no room for a frame, and unmaps it with the first frame in it. A recursion
-//! that goes up and down past the end of a block therefore maps, faults in and unmaps memory each time; native frames are larger
-//! than the interpreter's own, so fewer calls fill a block. All frames get blocks from the allocator of arenas, so that is where
-//! blocks of the usual size are kept: by an allocator in front of the interpreter's.
+//! The interpreter maps a block when the topmost one has no room for a frame, and unmaps it with
+//! the first frame in it. So a recursion that goes up and down across the end of a block maps,
+//! faults in and unmaps memory each time; native frames are larger than the interpreter's own, so
+//! fewer calls fill a block. All blocks come from the arena allocator, so an allocator in front of
+//! the interpreter's keeps the blocks of the usual size.
 
 use super::abi::{chunk as c, thread as t};
 use super::capi::*;
@@ -13,27 +14,28 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The most blocks that are kept: enough for the usual recursion limit.
-const MOST_SPARE: usize = 16;
+/// Maximum blocks that are kept: enough for the usual recursion limit.
+const MAX_SPARE: usize = 16;
 
 /// The size of almost all blocks, in bytes; no arena of objects has it.
 const USUAL_SIZE: usize = c::USUAL_SIZE as usize;
 
-/// Blocks of the usual size that nothing uses. Interpreters with a lock of their own share them, hence the atomics.
-static SPARES: [AtomicPtr<c_void>; MOST_SPARE] =
-    [const { AtomicPtr::new(ptr::null_mut()) }; MOST_SPARE];
+/// Unused blocks of the usual size. Interpreters with a lock of their own share them, hence the
+/// atomics.
+static SPARES: [AtomicPtr<c_void>; MAX_SPARE] =
+    [const { AtomicPtr::new(ptr::null_mut()) }; MAX_SPARE];
 
-/// The allocator of arenas behind ours.
+/// The arena allocator behind ours.
 static BEHIND: OnceLock<Behind> = OnceLock::new();
 
 struct Behind(PyObjectArenaAllocator);
 
-// SAFETY: two functions and their context, which the interpreter itself calls on any thread.
+// SAFETY: two functions and their context, which the interpreter itself uses on any thread.
 unsafe impl Send for Behind {}
 // SAFETY: as above.
 unsafe impl Sync for Behind {}
 
-/// Keep blocks from now on, those that the interpreter's own frames leave as well.
+/// Keeps unused blocks from now on, including those of the interpreter's own frames.
 ///
 /// # Safety
 /// Called with the GIL.
@@ -45,7 +47,8 @@ pub unsafe fn keep_blocks() {
             alloc: Some(allocate),
             free: Some(free),
         };
-        // SAFETY: the caller's promise; all that ours frees was allocated by the one behind it.
+        // SAFETY: the caller's promise; all memory that ours frees was allocated by the one behind
+        // it.
         unsafe { PyObject_SetArenaAllocator(&raw mut ours) };
         Behind(behind)
     });
@@ -81,18 +84,21 @@ extern "C" fn free(_: *mut c_void, block: *mut c_void, size: usize) {
     (arenas.free.expect("the interpreter has arenas"))(arenas.ctx, block, size);
 }
 
-/// Room for a frame of so many words in a new block, or null if there is no memory; the caller fills it before anything looks at it.
+/// Room for a frame of `words` words in a new block, or null if there is no memory; the caller
+/// fills it before any code reads it.
 ///
 /// # Safety
 /// Called on the current thread, with its GIL.
 pub unsafe extern "C" fn push(ts: Thread, words: usize) -> Frame {
-    // As the interpreter leaves room: so a block that is new has place for a call from this frame too.
+    // As much room as the interpreter leaves: a new block also has space for a call from this
+    // frame.
     let needed = c::DATA as usize + 8 * (words + 1000);
     let mut size = USUAL_SIZE;
     while size < needed {
         size *= 2;
     }
-    // SAFETY: the thread's block is the topmost one, or null in a thread without any; the new one has the size that it says.
+    // SAFETY: the thread's block is the topmost one, or null in a thread without any; the new one
+    // has the size written into it.
     unsafe {
         let arenas = arenas();
         let alloc = arenas.alloc.expect("the interpreter has arenas");
@@ -106,7 +112,8 @@ pub unsafe extern "C" fn push(ts: Thread, words: usize) -> Frame {
         put(chunk, c::TOP, 0usize);
         let mut frame = chunk.add(c::DATA as usize);
         if below.is_null() {
-            // A thread's first block stays when its first frame goes, which therefore stands behind an empty word.
+            // A thread's first block outlives its first frame, so that frame starts behind an empty
+            // word.
             frame = frame.add(8);
         } else {
             let top: *mut u8 = get(ts, t::DATASTACK_TOP);
@@ -120,12 +127,12 @@ pub unsafe extern "C" fn push(ts: Thread, words: usize) -> Frame {
     }
 }
 
-/// Leave the topmost block, whose first frame is gone.
+/// Pops the topmost block, whose first frame is gone.
 ///
 /// # Safety
 /// Called on the current thread, with its GIL; there is a block below.
 pub unsafe extern "C" fn pop(ts: Thread) {
-    // SAFETY: the caller's promise; nothing stands in the block any more.
+    // SAFETY: the caller's promise; the block is empty.
     unsafe {
         let chunk: *mut u8 = get(ts, t::DATASTACK_CHUNK);
         let below: *mut u8 = get(chunk, c::PREVIOUS);

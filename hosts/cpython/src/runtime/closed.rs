@@ -1,13 +1,19 @@
-//! Closed units at run time: their raw entries, and the frames that stand for them once they leave.
+//! Closed units at run time: their raw entries, and the frames that are rebuilt when they exit.
 //!
-//! A closed unit has no frame, and nothing of the program runs while it does. Where it leaves, its exit hook notes what
-//! its frame would hold ([`record_exit`]), and each native caller without a frame notes its own; the first one with a
-//! frame (or the adapter for objects) lets [`resume_exits`] build the frames, outermost first, and run them in the
-//! interpreter to their ends, innermost first, one after the other: no native stack is used up by their number.
+//! A closed unit has no frame, and no user code runs during it. At a side exit, its exit hook notes
+//! the contents that its frame would have ([`record_exit`]), and each native caller without a frame
+//! notes its own. The first caller with a frame (or the adapter for objects) lets [`resume_exits`]
+//! build the frames, outermost first, and run them in the interpreter to their ends, innermost
+//! first, one after the other: their number takes no native stack.
+//!
+//! For example, `def power(b, n): return 1 if n == 0 else b * power(b, n - 1)` is a closed unit. If
+//! the multiplication in a call nested four deep overflows, frames are built for that call and the
+//! four around it, and the innermost continues in the interpreter at its `*`.
 //!
 //! # Invariants
-//! - Nothing of the program runs between the first record of an exit and `resume_exits`, so one list serves all threads.
-//! - What is recorded is owned: the objects, and the functions.
+//! - No user code runs between the first record of an exit and `resume_exits`, so one list serves
+//!   all threads.
+//! - Records own their objects and functions.
 
 use super::capi::*;
 use super::exits::Values;
@@ -24,15 +30,15 @@ use cladonia::ll::Ty;
 use pyo3_ffi::*;
 use std::cell::Cell;
 
-/// A cell that native callers jump through with raw values, and for which signature.
+/// A cell that native callers with raw values jump through, and its signature.
 pub struct RawCell {
-    /// The cell; it stays where it is as long as its entry.
+    /// The cell; its address is stable as long as its entry lives.
     pub cell: Box<Cell<u64>>,
-    /// What goes through it; `None` while the unit is compiled that it was made for.
+    /// Its signature; `None` while the unit that it was created for is being compiled.
     pub signature: Option<RawSignature>,
 }
 
-/// What a raw cell holds while there is no unit. The second result, in whatever register, is nobody's business.
+/// The target of a raw cell without a unit. The second result register is undefined.
 extern "C" fn not_entered() -> i64 {
     NOT_ENTERED
 }
@@ -46,13 +52,14 @@ impl RawCell {
         }
     }
 
-    /// Refuse all calls.
+    /// Refuses all calls.
     pub fn close(&self) {
         self.cell.set(not_entered as *const () as u64);
     }
 }
 
-/// Let raw calls of an entry's functions go to a new unit; gives whether there are cells that it does not serve.
+/// Routes raw calls of an entry's functions to a new unit; returns true if there are cells that it
+/// does not serve.
 pub fn install(entry: &Entry, unit: &UnitState) -> bool {
     let raw = unit.unit.as_ref().and_then(|u| u.raw.as_ref());
     let signature = raw.map(|raw| raw.1.clone());
@@ -74,7 +81,7 @@ pub fn install(entry: &Entry, unit: &UnitState) -> bool {
     stale
 }
 
-/// Where a function can be called with raw values: what `World::callee` answers.
+/// The raw entry of a function: the answer to `World::callee`.
 ///
 /// # Safety
 /// `func` is a Python function.
@@ -96,7 +103,7 @@ pub unsafe fn raw_entry(gil: Gil, func: Object) -> Option<RawEntry> {
     }
 }
 
-/// What the compiler needs for a closed unit of an entry's functions; makes the cell for it.
+/// The compiler's input for a closed unit of an entry's functions; creates the cell for it.
 pub fn parts(entry: &Entry, unit: &UnitState) -> ClosedParts {
     let mut cells = entry.raw_cells.borrow_mut();
     if cells.iter().all(|c| c.signature.is_some()) {
@@ -110,8 +117,9 @@ pub fn parts(entry: &Entry, unit: &UnitState) -> ClosedParts {
     }
 }
 
-/// LIR that accounts for a call, `(thread) -> ()`, failing where it must not be begun. Calls in each other are counted in
-/// a register: nobody asks the thread while closed units run.
+/// LIR that accounts for a call, `(thread) -> ()`; it fails if the call must not begin. Nested
+/// calls are counted in a register: no code that runs during closed units reads the depth from the
+/// thread.
 fn enter(unit: &UnitState) -> Func {
     let mut func = Func::new("enter closed", Signature::new(&[Ty::Ptr], &[]));
     let ts = func.params()[0];
@@ -126,8 +134,8 @@ fn enter(unit: &UnitState) -> Func {
     func
 }
 
-/// Whether nothing is pending, though the eval-breaker word is not the one that the unit knows: 1 or 0. Runs no host
-/// code.
+/// Returns 1 if nothing is pending, though the eval-breaker word is not the one that the unit
+/// knows, else 0. Runs no host code.
 unsafe extern "C" fn still_quiet(ts: Thread, token: u64) -> i64 {
     // SAFETY: compiled code runs with the interpreter's lock held.
     let gil = unsafe { Gil::held() };
@@ -169,7 +177,8 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
             .iter()
             .map(|&source| values.of(source, std::ptr::null_mut()))
             .collect();
-        // A closed unit owns no objects; what was made for an object without memory dies silently.
+        // A closed unit owns no objects; fields of an object for which there was no memory are
+        // dropped without side effects.
         let mut drops = Vec::new();
         let lost = values.finish(&mut drops);
         drops.into_iter().for_each(|object| Py_XDECREF(object));
@@ -187,10 +196,11 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
     }
 }
 
-/// Build the recorded frames and run them: see [`cladonia::host::RESUME_EXITS`].
+/// Builds the recorded frames and runs them: see [`cladonia::host::RESUME_EXITS`].
 ///
 /// # Safety
-/// Called by native code on its thread, whose status was *exiting*; `token` is of a unit that is running.
+/// Called by native code on its thread, whose status was *exiting*; `token` is of a unit that is
+/// running.
 pub unsafe extern "C" fn resume_exits(ts: Thread, token: u64) -> Object {
     // SAFETY: compiled code runs with the interpreter's lock held.
     let gil = unsafe { Gil::held() };
@@ -204,8 +214,8 @@ pub unsafe extern "C" fn resume_exits(ts: Thread, token: u64) -> Object {
     }
 }
 
-/// Make a call that a closed unit's adapter could not: see [`cladonia::host::CALL_BOXED`]. After as many arguments of another class
-/// than the unit takes as a bet may fail, its function gets another unit.
+/// Makes a call that a closed unit's adapter could not: see [`cladonia::host::CALL_BOXED`]. Once as
+/// many arguments were of another class as a guard may fail, the function gets another unit.
 ///
 /// # Safety
 /// Called by an adapter, with owned arguments.
@@ -219,7 +229,7 @@ pub unsafe extern "C" fn call_boxed(
 ) -> Object {
     // SAFETY: compiled code runs with the interpreter's lock held.
     let gil = unsafe { Gil::held() };
-    // SAFETY: the adapter's unit is alive, and kept so while the interpreter runs the call.
+    // SAFETY: the adapter's unit is alive, and kept alive while the interpreter runs the call.
     unsafe {
         let unit = token as UnitRef;
         let state = &*unit;

@@ -1,7 +1,9 @@
-//! The compiler: made when something is first to be compiled, and absent while it is at work, so that nothing it runs can ask it again.
+//! The compiler: created for the first compile, and absent while it is at work, so that code which
+//! it runs cannot request another compile.
 //!
-//! Describing the interpreter to it is nearly half of the instructions of loading this module, and takes memory that a process needs
-//! only if something in it is compiled. What may turn out not to fit this interpreter is looked at at the start all the same.
+//! Describing the interpreter to it takes nearly half of the instructions of loading this module,
+//! and memory that a process needs only if something is compiled. Checks that may reject this
+//! interpreter run at the start all the same.
 
 use super::Gil;
 use super::capi::Object;
@@ -15,17 +17,17 @@ use cladonia::types::Type;
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
-/// What turns the interpreter's things into the compiler's: given once, at the start.
+/// Translates the interpreter's objects into the compiler's input; set once, at the start.
 #[derive(Clone, Copy)]
 pub struct Front {
-    /// A compiler with this code memory, or why there can't be one.
+    /// A compiler with this code memory, or the reason why there can't be one.
     pub make: fn(memory: CodeMemory) -> Result<Engine, String>,
     /// A code object as typed bytecode, with the globals and builtins it runs with.
     pub translate:
         fn(code: Object, globals: Object, builtins: Object) -> Result<Code, CompileError>,
     /// The type of a live value (or of an empty slot).
     pub live_type: fn(value: Object) -> Type,
-    /// The program as it is now, for code with these globals and builtins.
+    /// The `World` of the program as it is now, for code with these globals and builtins.
     pub world: for<'a> fn(
         host: &Host,
         code: Object,
@@ -38,7 +40,8 @@ pub struct Front {
 /// See the head of this file.
 pub struct Compiler {
     state: RefCell<State>,
-    /// What the interpreter is described by, once it was, and what follows from that alone.
+    /// The description of the interpreter, and the answers that follow from it alone; empty before
+    /// the first compile.
     host: OnceCell<(Arc<Host>, Arc<Anywhere>)>,
 }
 
@@ -47,12 +50,12 @@ enum State {
     Unmade(CodeMemory),
     Idle(Box<Engine>),
     AtWork,
-    /// There can't be one, which is lasting.
+    /// There can't be one, permanently.
     Failed(String),
 }
 
 impl Compiler {
-    /// One that will put its code into this memory.
+    /// A compiler, not created yet, that will put its code into this memory.
     pub fn new(memory: CodeMemory) -> Compiler {
         Compiler {
             state: RefCell::new(State::Unmade(memory)),
@@ -60,18 +63,19 @@ impl Compiler {
         }
     }
 
-    /// The description of the interpreter, if there is a compiler, and what follows from that alone.
+    /// The description of the interpreter, and the answers that follow from it alone, if there is a
+    /// compiler.
     pub fn host(&self) -> Option<&(Arc<Host>, Arc<Anywhere>)> {
         self.host.get()
     }
 
-    /// Whether it is at work.
+    /// True while it is at work.
     pub fn is_at_work(&self) -> bool {
         matches!(*self.state.borrow(), State::AtWork)
     }
 
-    /// Take the engine out, made if there was none. The caller returns it with [`Compiler::put_back`] when it has compiled; until then
-    /// others find the compiler at work.
+    /// Takes the engine out, creating it on first use. The caller returns it with
+    /// [`Compiler::put_back`] after the compile; until then the compiler is at work for all others.
     ///
     /// # Errors
     /// [`Refusal::Busy`] if it is at work, [`Refusal::Lasting`] if there can't be one.
@@ -101,12 +105,12 @@ impl Compiler {
         }
     }
 
-    /// It has done its work.
+    /// Returns the engine after its work.
     pub fn put_back(&self, engine: Box<Engine>) {
         self.state.replace(State::Idle(engine));
     }
 
-    /// Do something with it, unless it is at work or there can't be one.
+    /// Calls `act` with the engine, unless it is at work or there can't be one.
     pub fn with<R>(&self, gil: Gil, act: impl FnOnce(&mut Engine) -> R) -> Option<R> {
         let mut engine = self.take(gil).ok()?;
         let result = act(&mut engine);
@@ -114,7 +118,7 @@ impl Compiler {
         Some(result)
     }
 
-    /// This is a forked child: the code memory is its parent's.
+    /// Adjusts to a fork in the child: the code memory is its parent's.
     pub fn after_fork_in_child(&self) {
         match &*self.state.borrow() {
             State::Unmade(memory) => memory.after_fork_in_child(),
@@ -123,7 +127,7 @@ impl Compiler {
         }
     }
 
-    /// Do something with it if it was made and is not at work.
+    /// Calls `act` with the engine if it was created and is not at work.
     pub fn if_made<R>(&self, act: impl FnOnce(&mut Engine) -> R) -> Option<R> {
         match &mut *self.state.borrow_mut() {
             State::Idle(engine) => Some(act(engine)),

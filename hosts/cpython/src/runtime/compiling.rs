@@ -1,8 +1,10 @@
-//! Requests to the compiler, and the installation of what it makes.
+//! Requests to the compiler, and the installation of its results.
 //!
-//! A synchronous compile holds the GIL from the request to the machine code, so its assumptions cannot break meanwhile; they are watched from
-//! then on. By default a [worker](super::workers) compiles instead. Then each assumption is watched from the moment at which its answer was
-//! given; requests for the unit get [`Refusal::Busy`] and are repeated at the next call or back edge, where the finished unit is installed.
+//! A synchronous compile holds the GIL from the request to the machine code, so its assumptions
+//! cannot break meanwhile; they are watched from then on. By default a [worker](super::workers)
+//! compiles instead. Then each assumption is watched as soon as the `World` has answered the
+//! question behind it. Until the worker is done, requests for the unit get [`Refusal::Busy`]; they
+//! are repeated at the next call or back edge, where the finished unit is installed.
 
 use super::capi::*;
 use super::function_state::{self, CodeState, Entry, MOST_REACHED_LATE, state_of};
@@ -31,24 +33,25 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// How many units are made between two looks for code objects that nothing but their units refers to.
+/// Number of units compiled between two sweeps for code objects that only their units keep alive.
 const UNITS_BETWEEN_SWEEPS: u64 = 64;
 
-/// Units of a code object that were stale when they were made, before there are no more.
-const MOST_STALE: u32 = 16;
+/// Limit of stale units of a code object: once more were stale when their compile finished, it is
+/// not compiled again.
+const MAX_STALE: u32 = 16;
 
-/// Why a compile gave nothing: a lasting reason, or only not now.
+/// The reason why a compile gave no unit: a lasting one, or "not now".
 #[derive(Debug)]
 pub enum Refusal {
     /// The function stays interpreted.
     Lasting(String),
-    /// The compiler is at work already, on this unit or what it needs, the stack of the thread is too low for it, or the
-    /// process ends.
+    /// The compiler is already at work on this unit or on one that it needs, the thread's stack is
+    /// too low, or the process is ending.
     Busy,
 }
 
-/// Stack that the compiler needs, and what it calls. Most functions take less than 128 KiB; a thread may have 64 KiB, which is enough for
-/// the interpreter.
+/// Stack that the compiler and its callees need. Most functions take less than 128 KiB. A thread
+/// may have only 64 KiB, which is enough for the interpreter but not for a compile.
 const STACK_FOR_A_COMPILE: usize = 192 << 10;
 
 impl std::fmt::Display for Refusal {
@@ -60,7 +63,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// Compile a stub.
+/// Compiles a stub.
 ///
 /// # Errors
 /// The compiler's.
@@ -74,7 +77,8 @@ pub fn compile_stub(gil: Gil, func: Func) -> Result<CompiledCode, CompileError> 
     made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
 }
 
-/// The fault that `CLADONIA_PLANT` (`lowering` or `codegen`) asks for, to show that comparing executions finds it.
+/// The fault that `CLADONIA_PLANT` (`lowering` or `codegen`) plants. It proves that comparing
+/// executions finds such faults.
 fn planted() -> Option<Planted> {
     static PLANTED: std::sync::LazyLock<Option<Planted>> =
         std::sync::LazyLock::new(|| match std::env::var("CLADONIA_PLANT").as_deref() {
@@ -93,8 +97,9 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_else(|| "a panic".to_owned())
 }
 
-/// Whether a unit is to be made, for those who look for the one that misbehaves: `CLADONIA_UNITS` has parts of
-/// `file:qualified name` with commas between, `CLADONIA_FIRST` a number of units, `CLADONIA_LOG` tells each.
+/// True if a unit may be compiled. Serves the search for a miscompiled unit: `CLADONIA_UNITS` lists
+/// parts of `file:qualified name`, separated by commas; `CLADONIA_FIRST` limits their number;
+/// `CLADONIA_LOG` prints each.
 fn is_wanted(gil: Gil, shape: &CodeShape, kind: Kind) -> bool {
     struct Wanted {
         only: Vec<String>,
@@ -128,20 +133,21 @@ fn is_wanted(gil: Gil, shape: &CodeShape, kind: Kind) -> bool {
     true
 }
 
-/// Let go of the classes and objects that a compile has looked at, and no unit holds.
+/// Releases the classes and objects that a compile has looked at and no unit keeps alive.
 fn release() {
     // SAFETY: under the GIL, no compile is under way, no table is borrowed.
     unsafe { objects::release_seen() };
 }
 
-/// What the compiler is told of a unit's namespace, with cells for its names.
+/// The description of a unit's namespace for the compiler, with a cell for each name.
 ///
 /// # Safety
 /// The unit's globals are an exact dict.
 unsafe fn namespace_of(gil: Gil, unit: &mut UnitState) -> Namespace {
     let dict = unit.globals;
-    // SAFETY: the names are a tuple of interned strings, which the code object holds; looking a string up among a
-    // module's names may only run code of the program where the dict has other keys, and then gives nothing.
+    // SAFETY: the names are a tuple of interned strings, which the code object keeps alive. Looking
+    // up a string among a module's names can run arbitrary user code only if the dict has keys of
+    // other types, and then finds nothing.
     unsafe {
         let tuple: Object = get(unit.shape.code.cast(), abi::code::NAMES);
         let names: Vec<Object> = (0..PyTuple_Size(tuple))
@@ -165,8 +171,9 @@ unsafe fn namespace_of(gil: Gil, unit: &mut UnitState) -> Namespace {
     }
 }
 
-/// Mark the instructions that the interpreter has not executed yet, of code that it has run. In a loop, once is as good
-/// as never: nothing has been observed, and what lies in an outer loop may still become hot.
+/// Marks the instructions that the interpreter has not executed yet, of code that has run. In a
+/// loop, one execution counts as none: nothing has been observed, and code in an outer loop may
+/// still become hot.
 ///
 /// # Safety
 /// `code` is of the live code object of `shape`.
@@ -192,7 +199,8 @@ unsafe fn mark_unreached(code: &mut Code, shape: &CodeShape, kind: Kind) {
     }
 }
 
-/// Say of the uses of `super()` in a function's code which class they are in, and which are below it.
+/// Records for each `super()` call in a function's code the class that it is in and the class after
+/// it in the MRO.
 ///
 /// # Safety
 /// A live Python function.
@@ -217,10 +225,11 @@ unsafe fn mark_supers(code: &mut Code, met: &mut HashMap<Pc, Met>, function: Obj
     }
 }
 
-/// Code units that code may have to be inlined, its caches included; longer code would not be.
-const MOST_INLINED_UNITS: isize = 400;
+/// Maximum length in code units (inline caches included) of a function that may be inlined.
+const MAX_INLINED_UNITS: isize = 400;
 
-/// The bytecode of a function, if calls of it may become it; the function is null where it may be any of this code.
+/// The bytecode of a function whose calls may be inlined. `func` is null if any function with this
+/// code may be called.
 fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Option<Code> {
     // SAFETY: asked only for Python functions and their parts, with the GIL.
     unsafe {
@@ -230,13 +239,14 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
         let units: isize = get(code.cast(), abi::object::VAR_SIZE);
         let state = state_of(gil, code);
         let shape = state.shape;
-        // What has lost bets on numbers is better off with a unit of its own, which has learnt from it.
+        // A function that has failed speculations on numbers is better off with a unit of its own,
+        // compiled from its own profile.
         let can_forgo = |(_, reason): &(Pc, Reason)| {
             use Reason::{Identity, Shape, Type, Unreached};
             matches!(reason, Type | Shape | Identity | Unreached)
         };
         let learnt = state.learnt.borrow().clone();
-        let is_offered = units <= MOST_INLINED_UNITS
+        let is_offered = units <= MAX_INLINED_UNITS
             && shape.is_plain()
             && shape.optimized()
             && !shape.is_generator()
@@ -255,7 +265,8 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
             mark_unreached(&mut code, &shape, Kind::Function);
         }
         sampling::tell(&learnt, &mut code, &mut HashMap::new());
-        // Where a bet was lost or several classes were met, what the call shows of its arguments must be enough.
+        // Where a guard failed or several classes were observed, the hint is dropped: the types of
+        // the call's arguments have to be enough.
         let lost = learnt.avoid.iter().map(|(pc, _)| pc);
         for pc in lost.chain(learnt.met.keys()) {
             code.instrs[pc.0 as usize].hint.clear();
@@ -265,12 +276,13 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
     }
 }
 
-/// Compile one unit; it is in no table yet.
+/// Compiles one unit. It is in no table yet.
 ///
 /// # Safety
-/// The code object is alive; for a loop, `live` are the types of the frame's locals and stack; the globals are an exact
-/// dict and the frame's namespace if it is `at_top` of a module. For a function that may get a closed unit, `calls` is
-/// its entry. `function` is one that has the code, or null.
+/// The code object is alive; for a loop, `live` are the types of the frame's locals and stack; the
+/// globals are an exact dict and the frame's namespace if it is `at_top` of a module. For a
+/// function that may get a closed unit, `calls` is its entry. `function` is one that has the code,
+/// or null.
 #[allow(clippy::too_many_arguments, reason = "what a unit is made of")]
 pub(super) unsafe fn compile_unit(
     gil: Gil,
@@ -298,10 +310,10 @@ pub(super) unsafe fn compile_unit(
     }
 }
 
-/// [`compile_unit`], where none was ordered.
+/// [`compile_unit`], if no worker was asked for this unit.
 ///
 /// # Safety
-/// As of [`compile_unit`].
+/// As for [`compile_unit`].
 #[allow(clippy::too_many_arguments, reason = "what a unit is made of")]
 unsafe fn make_unit(
     gil: Gil,
@@ -333,7 +345,9 @@ unsafe fn make_unit(
         return Err(Refusal::Busy);
     }
     if !is_wanted(gil, &shape, kind) {
-        return Err(Refusal::Lasting("left out on purpose".into()));
+        return Err(Refusal::Lasting(
+            "excluded by CLADONIA_UNITS or CLADONIA_FIRST".into(),
+        ));
     }
     // SAFETY: the caller's promise.
     if let Some(reason) = unsafe { gil.runtime().chosen.why_not(gil, globals) } {
@@ -348,7 +362,7 @@ unsafe fn make_unit(
     // SAFETY: the caller's promise.
     let state = unsafe { state_of(gil, shape.code) };
     state.tried.set(true);
-    // Feedback grows, so each compile translates anew; positions of instructions stay what they were.
+    // Feedback grows, so each compile translates anew; the positions of instructions stay the same.
     let mut code = catch_unwind(|| (gil.runtime().front.translate)(shape.code, globals, builtins))
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| Refusal::Lasting(e.to_string()))?;
@@ -435,7 +449,8 @@ unsafe fn make_unit(
     sites.expect(&mut state.learnt.borrow_mut(), &code);
     drop(sites);
     let learnt = state.learnt.borrow().clone();
-    // SAFETY: the caller's promise. The classes are held until the unit is made, which pins those that it names.
+    // SAFETY: the caller's promise. The classes are kept alive until the unit is compiled, which
+    // pins those that it names.
     let (mut met, held) = unsafe { healing::classes_met(&learnt) };
     healing::numbers_met(&learnt, &code, &mut met);
     healing::mark_kin(&learnt, &mut code);
@@ -444,7 +459,8 @@ unsafe fn make_unit(
     // SAFETY: the caller's promise.
     unsafe { mark_supers(&mut code, &mut met, function) };
     let started = Instant::now();
-    // It was there, and nothing of the program has run since; but who has looked for it may not have left a place to say so.
+    // The compiler was idle when that was checked, and no user code has run since. The code here
+    // has no proof of that, so it passes a refusal on.
     let compiler = &gil.runtime().compiler;
     let mut engine = compiler.take(gil)?;
     let options = gil.runtime().options.get();
@@ -471,12 +487,11 @@ unsafe fn make_unit(
                 avoid: &learnt.avoid,
                 met: &met,
             };
-            match is_beside {
-                true => {
-                    let frozen = engine.freeze(request, Some(anywhere.clone()));
-                    Ok(Made::Frozen(Box::new(frozen)))
-                }
-                false => engine.compile(request).map(Box::new).map(Made::Unit),
+            if is_beside {
+                let frozen = engine.freeze(request, Some(anywhere.clone()));
+                Ok(Made::Frozen(Box::new(frozen)))
+            } else {
+                engine.compile(request).map(Box::new).map(Made::Unit)
             }
         })
     }));
@@ -494,7 +509,7 @@ unsafe fn make_unit(
     match made {
         Made::Unit(mut made) => {
             made.assumptions.extend(made_functions);
-            // SAFETY: what was asked about is referred to until it is released.
+            // SAFETY: a reference keeps these objects alive until `release`.
             unsafe { unit.finish(*made) };
             drop((held, sampled));
             let unit = Box::into_raw(unit);
@@ -523,7 +538,7 @@ unsafe fn make_unit(
             // SAFETY: the unit is alive.
             unsafe {
                 (*unit).take_answers(request.world());
-                // Those that the compiler was told of are pinned.
+                // Objects that the compiler was told about are pinned.
                 drop((held, sampled));
                 watch(gil, unit)?;
                 order(gil, unit, request);
@@ -533,14 +548,14 @@ unsafe fn make_unit(
     }
 }
 
-/// What a request to the compiler has come to.
+/// The result of a request to the compiler.
 enum Made {
     Unit(Box<Unit>),
     /// For a worker.
     Frozen(Box<FrozenRequest>),
 }
 
-/// Ask the program as it is now what the compiler asks of it for a unit.
+/// Calls `ask` with a `World` that answers the compiler's questions about the program as it is now.
 fn with_world<R>(
     gil: Gil,
     host: &Host,
@@ -570,7 +585,7 @@ fn with_world<R>(
     ask(&*world)
 }
 
-/// Watch what a new unit relies on, and let go of what was only looked at.
+/// Watches the assumptions of a new unit, and releases the objects that were only looked at.
 ///
 /// # Errors
 /// A [`Refusal`]: the unit is gone, or it is retired.
@@ -578,8 +593,9 @@ fn with_world<R>(
 /// # Safety
 /// The unit is alive and in no table.
 unsafe fn watch(gil: Gil, unit: UnitRef) -> Result<(), Refusal> {
-    // SAFETY: the caller's promise. What is released may run code of the program, which may change what the unit relies on: then it is
-    // retired, but not reclaimed yet; retired units are alive until they are.
+    // SAFETY: the caller's promise. Releasing an object may run arbitrary user code, which may
+    // break an assumption of the unit. Then the unit is retired but not reclaimed yet, so it is
+    // still alive here.
     unsafe {
         let watched = gil.runtime().watches.register(gil, unit);
         units::keeping(unit, release);
@@ -587,18 +603,19 @@ unsafe fn watch(gil: Gil, unit: UnitRef) -> Result<(), Refusal> {
             // No table and no compiled code refers to the unit yet.
             drop(Box::from_raw(unit));
             return Err(Refusal::Lasting(
-                "what it relies on cannot be watched".into(),
+                "an assumption of its code cannot be watched".into(),
             ));
         }
-        match (*unit).is_valid() {
-            true => Ok(()),
-            false => Err(Refusal::Busy),
+        if (*unit).is_valid() {
+            Ok(())
+        } else {
+            Err(Refusal::Busy)
         }
     }
 }
 
-/// Whether who asked for a unit of a code object last was told that workers are at what it needs, and they have delivered nothing
-/// since: then it is in vain to ask again.
+/// True if the last request for a unit of this code object got "busy" and the workers have
+/// delivered nothing since: another request would get the same answer.
 pub fn is_waiting(gil: Gil, state: &CodeState) -> bool {
     let workers = &gil.runtime().workers;
     let Some(busy_at) = state.busy_at.get() else {
@@ -611,7 +628,7 @@ pub fn is_waiting(gil: Gil, state: &CodeState) -> bool {
     if busy_at == delivered {
         return true;
     }
-    // Something was delivered, but nothing of this code.
+    // Something was delivered, but no unit of this code object.
     let is_open = state.is_all_ordered() && {
         collect(gil);
         state.is_all_ordered()
@@ -622,7 +639,7 @@ pub fn is_waiting(gil: Gil, state: &CodeState) -> bool {
     is_open
 }
 
-/// Make a unit of a code object, unless it is [in vain](is_waiting) to ask.
+/// Compiles a unit of a code object, unless a request would be [in vain](is_waiting).
 ///
 /// # Errors
 /// Those of `make`.
@@ -650,7 +667,7 @@ pub(super) unsafe fn unless_busy<T>(
     if is_outermost {
         totals.is_stalled.set(false);
         gil.runtime().recording.compiles(false);
-        // To ask in vain, or to install what is there, takes microseconds.
+        // A request in vain, or the installation of a finished unit, takes only microseconds.
         if totals.instrs.get() != before {
             totals.stalled(started.elapsed());
         }
@@ -662,10 +679,10 @@ pub(super) unsafe fn unless_busy<T>(
     made
 }
 
-/// A unit was made: count it, and prepare it to be entered.
+/// Counts a new unit, and prepares it to be entered.
 ///
 /// # Safety
-/// The unit is alive and watched, and nobody else refers to it but those who watch.
+/// The unit is alive and watched; only the watch tables refer to it.
 unsafe fn complete(gil: Gil, unit: UnitRef) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -677,12 +694,12 @@ unsafe fn complete(gil: Gil, unit: UnitRef) {
         gil.runtime().recording.compiled(unit);
         gil.runtime().symbols.name(&*unit);
         state_of(gil, (*unit).shape.code).compiled.set(true);
-        // Those that rely on what the unit stores are alive, as units in tables are.
+        // Units that rely on the memory that this unit stores to are in tables, so they are alive.
         watchers::announce_stores(gil, unit);
     }
 }
 
-/// Have a unit made beside the program.
+/// Orders a unit from the workers.
 ///
 /// # Safety
 /// The unit is alive, watched and valid.
@@ -704,21 +721,22 @@ unsafe fn order(gil: Gil, unit: UnitRef, request: Box<FrozenRequest>) {
     }
 }
 
-/// Give workers an order, the first or another one for its unit.
+/// Gives an order to the workers: the first one for its unit, or a continued one.
 fn place(gil: Gil, unit: UnitRef, order: Order) {
     with_generators(gil, |generator| {
         gil.runtime().workers.order(gil, unit, order, generator);
     });
 }
 
-/// Do something for which there is a maker of code generators.
+/// Calls `act` with a function that creates code generators.
 fn with_generators(gil: Gil, act: impl FnOnce(&dyn Fn() -> Generator)) {
     let compiler = &gil.runtime().compiler;
     compiler.if_made(|engine| act(&|| engine.generator()));
 }
 
-/// Take what workers have made since this was called last: each unit is ready to be installed, or stale and given up; and answer what they
-/// have asked. Called wherever the program is watched, since it costs nothing while there is nothing.
+/// Takes the results that workers have delivered since the last call. Each unit becomes ready to be
+/// installed, or is stale and given up; a worker's questions are answered. Called wherever the
+/// program is watched, since it costs nothing if there is no news.
 pub fn collect(gil: Gil) {
     let workers = &gil.runtime().workers;
     if !workers.have_news() || !gil.runtime().can_compile() {
@@ -743,15 +761,16 @@ pub fn collect(gil: Gil) {
     }
 }
 
-/// Take what has come of one order.
+/// Takes the result of one order.
 ///
 /// # Safety
-/// It is the unit's, which is alive, and nothing was compiled since it was [collected](super::workers::Workers::collect).
+/// It is the unit's, which is alive, and nothing was compiled since it was
+/// [collected](super::workers::Workers::collect).
 unsafe fn take(gil: Gil, unit: UnitRef, outcome: Outcome) {
     // SAFETY: the caller's promise.
     unsafe {
         if !(*unit).is_valid() {
-            // It was retired while its order was taken back.
+            // It was retired while its order was withdrawn.
             return;
         }
         let made = match outcome {
@@ -776,10 +795,11 @@ unsafe fn take(gil: Gil, unit: UnitRef, outcome: Outcome) {
     }
 }
 
-/// Answer what the compiler has asked for a unit. Gives whether the unit is still valid.
+/// Answers the questions that the compiler has about a unit. Returns true if the unit is still
+/// valid.
 ///
 /// # Errors
-/// What was answered can't be watched.
+/// An assumption behind an answer can't be watched.
 ///
 /// # Safety
 /// The unit is alive and pending.
@@ -814,13 +834,13 @@ unsafe fn answer(
             Ok(_) if !(*unit).is_valid() => Ok(false),
             Ok(_) if is_watched => Ok(true),
             Ok(_) => Err(CompileError::Invalid(
-                "what it relies on cannot be watched".into(),
+                "an assumption of its code cannot be watched".into(),
             )),
         }
     }
 }
 
-/// A unit was made that was ordered, or can't be: then it is gone, and that is on record.
+/// An ordered unit was compiled, or cannot be: then it is given up with a recorded reason.
 ///
 /// # Safety
 /// The unit is alive, pending and valid, and its order is taken.
@@ -834,7 +854,8 @@ unsafe fn settle(gil: Gil, unit: UnitRef, made: Result<Unit, CompileError>) {
         };
         let has_changed = (*unit).pending.as_ref().is_none_or(Pending::has_changed);
         let reason = match made {
-            // Things may have ended that it would have named. If it is a fault, the next unit shows it too.
+            // An object that the unit would have named may have been deallocated, which explains
+            // the error. If it is a fault of the compiler, the next attempt shows it again.
             Err(_) if has_changed => match give_up_stale(gil, unit) {
                 Refusal::Lasting(reason) => reason,
                 Refusal::Busy => return,
@@ -858,8 +879,9 @@ unsafe fn settle(gil: Gil, unit: UnitRef, made: Result<Unit, CompileError>) {
     }
 }
 
-/// A unit that was made beside the program can't be used, since what it was told has changed. Gives why: if the refusal is
-/// [busy](Refusal::Busy), the unit is retired and may be made again.
+/// Gives up a unit compiled by a worker, since the answers it was compiled from have changed.
+/// Returns the reason: if it is [busy](Refusal::Busy), the unit is retired and may be compiled
+/// again.
 ///
 /// # Safety
 /// The unit is alive and valid.
@@ -869,19 +891,20 @@ unsafe fn give_up_stale(gil: Gil, unit: UnitRef) -> Refusal {
         let state = state_of(gil, (*unit).shape.code);
         state.stale.update(|stale| stale + 1);
         gil.runtime().totals.stale.update(|stale| stale + 1);
-        if state.stale.get() > MOST_STALE {
+        if state.stale.get() > MAX_STALE {
             return Refusal::Lasting(
-                "what it relies on was gone when it was made, again and again".into(),
+                "its assumptions were broken during each of many compiles".into(),
             );
         }
-        let why = "it was stale when it was made";
+        let why = "it was stale when its compile finished";
         let recording = &gil.runtime().recording;
         recording.because(why, || units::invalidate(gil, unit));
         Refusal::Busy
     }
 }
 
-/// Take over a unit that was made beside the program: from now on only what it relies on is watched, and only what it names is held.
+/// Installs a unit compiled by a worker: from now on only its own assumptions are watched, and only
+/// the objects that it names are kept alive.
 ///
 /// # Errors
 /// A [`Refusal`]; if it is busy, the unit is retired.
@@ -898,7 +921,7 @@ unsafe fn install_pending(gil: Gil, unit: UnitRef, mut made: Unit) -> Result<(),
         let Some(pending) = (*unit).pending.take() else {
             return Err(Refusal::Busy);
         };
-        // The compiler says itself whether that is relied on.
+        // The compiler itself reports an assumption that relies on this.
         let certain = pending.certain.iter();
         let certain = certain.filter(|other| **other != Assumption::ObjectsPrivate);
         made.assumptions.extend(certain.cloned());
@@ -918,7 +941,7 @@ unsafe fn install_pending(gil: Gil, unit: UnitRef, mut made: Unit) -> Result<(),
         }
         if !is_watched {
             return Err(Refusal::Lasting(
-                "what it relies on cannot be watched".into(),
+                "an assumption of its code cannot be watched".into(),
             ));
         }
         units::keeping(unit, || {
@@ -933,7 +956,7 @@ unsafe fn install_pending(gil: Gil, unit: UnitRef, mut made: Unit) -> Result<(),
     }
 }
 
-/// Make a unit here that was ordered.
+/// Compiles an ordered unit on this thread.
 ///
 /// # Safety
 /// The unit is alive, pending and valid, and its order is taken back.
@@ -961,10 +984,11 @@ unsafe fn finish_here(gil: Gil, unit: UnitRef, mut request: Box<FrozenRequest>) 
     }
 }
 
-/// The unit that was ordered for this place, if it is ready to be installed; it is in no table any more.
+/// The ordered unit for this place, if it is ready to be installed; it is then in no table any
+/// more.
 ///
 /// # Errors
-/// [`Refusal::Busy`] while a worker is at it, unless the caller insists: then it is waited for.
+/// [`Refusal::Busy`] while a worker compiles it, unless the caller insists: then this waits for it.
 ///
 /// # Safety
 /// The code object is alive.
@@ -1001,7 +1025,7 @@ unsafe fn ordered(
     }
 }
 
-/// Compile a function and let its calls run natively.
+/// Compiles a function and lets its calls run natively.
 ///
 /// # Errors
 /// A [`Refusal`]; a lasting one is recorded.
@@ -1036,10 +1060,10 @@ pub unsafe fn compile_function(gil: Gil, func: Object, live: &[Type]) -> Result<
     }
 }
 
-/// The part of [`compile_function`] that makes units.
+/// The part of [`compile_function`] that compiles units.
 ///
 /// # Safety
-/// As of [`compile_function`].
+/// As for [`compile_function`].
 unsafe fn make_function(
     gil: Gil,
     func: Object,
@@ -1049,7 +1073,7 @@ unsafe fn make_function(
     // SAFETY: the caller's promise, here and below.
     unsafe {
         let (code, globals, builtins) = function_state::parts_of(func);
-        // The locals' types say something of the generator's start only.
+        // The types of the locals describe only the generator's start.
         let mut live = live;
         if shape.is_generator() {
             compile_callees(gil, shape, code, globals)?;
@@ -1078,7 +1102,7 @@ unsafe fn make_function(
                 return Err(refuse(
                     gil,
                     code,
-                    format!("its bets failed in {most} versions"),
+                    format!("its speculation failed in {most} versions"),
                 ));
             }
             if entry.live.borrow().is_empty() {
@@ -1106,7 +1130,8 @@ unsafe fn make_function(
             entry.versions.update(|made| made + 1);
             entry.recompile.set(false);
             if closed::install(&entry, &*made) {
-                // Units that call it with what an older unit took would do so in vain.
+                // Units that call it with the parameter types of an older unit would always be
+                // refused.
                 watchers::raw_entry_changed(gil, code, made);
             }
         }
@@ -1114,27 +1139,29 @@ unsafe fn make_function(
     }
 }
 
-/// Compile the functions that a code object names and that are about to be hot themselves, so that it can call them
-/// with raw values.
+/// Compiles the functions that a code object names and that are about to be hot themselves, so that
+/// it can call them with raw values. For example, `def f(n): return g(n) + 1` compiles `g` first if
+/// `g` is warm.
 ///
 /// # Errors
-/// [`Refusal::Busy`] if one of them is being made beside the program: it is worth waiting for.
+/// [`Refusal::Busy`] if a worker is compiling one of them: waiting for it pays.
 unsafe fn compile_callees(
     gil: Gil,
     shape: CodeShape,
     code: Object,
     globals: Object,
 ) -> Result<(), Refusal> {
-    /// Callees of callees are compiled first, to this depth.
-    const MOST_DEPTH: u32 = 4;
+    /// Maximum depth to which callees of callees are compiled first.
+    const MAX_DEPTH: u32 = 4;
     let threshold = gil.runtime().options.get().threshold;
     let depth = &gil.runtime().compile_depth;
-    if threshold == 0 || depth.get() >= MOST_DEPTH {
+    if threshold == 0 || depth.get() >= MAX_DEPTH {
         return Ok(());
     }
     depth.update(|depth| depth + 1);
     let mut are_made = Ok(());
-    // SAFETY: names are a tuple of strings that the code object holds, globals a dict; a callee is held meanwhile.
+    // SAFETY: the names are a tuple of strings that the code object keeps alive, and globals is a
+    // dict; a reference keeps the callee alive during its compile.
     unsafe {
         let names: Object = get(shape.code.cast(), abi::code::NAMES);
         for index in 0..PyTuple_Size(names) {
@@ -1157,13 +1184,13 @@ unsafe fn compile_callees(
             let is_new = |e: Rc<Entry>| e.unit.get().is_none() && e.versions.get() == 0;
             if function_state::entry_of(gil, callee).is_some_and(is_new) {
                 let callee = Py_NewRef(callee);
-                // What is refused is recorded.
+                // A refusal is recorded.
                 are_made = match compile_function(gil, callee, &[]) {
                     Err(Refusal::Busy) => Err(Refusal::Busy),
                     _ => Ok(()),
                 };
                 Py_DECREF(callee);
-                // One at a time: each keeps the program from its work.
+                // One at a time: each compile delays the program.
                 if are_made.is_err() {
                     break;
                 }
@@ -1190,7 +1217,7 @@ unsafe fn ensure_stub(gil: Gil, func: Object) -> Result<(), Refusal> {
     }
 }
 
-/// Record that a function stays interpreted.
+/// Records that a function stays interpreted.
 fn refuse(gil: Gil, code: Object, reason: String) -> Refusal {
     // SAFETY: the code object is alive.
     let state = unsafe { state_of(gil, code) };
@@ -1200,14 +1227,15 @@ fn refuse(gil: Gil, code: Object, reason: String) -> Refusal {
     Refusal::Lasting(reason)
 }
 
-/// A unit for going on from inside a frame, compiled if there is none yet.
+/// A unit that continues inside a running frame, compiled if there is none yet.
 ///
 /// # Errors
 /// A [`Refusal`]; a lasting one is recorded.
 ///
 /// # Safety
-/// The code object is alive and `live` are the types of the frame's locals and stack; the globals are an exact dict and
-/// the frame's namespace if it is `at_top` of a module. `function` is the frame's.
+/// The code object is alive and `live` are the types of the frame's locals and stack; the globals
+/// are an exact dict and the frame's namespace if it is `at_top` of a module. `function` is the
+/// frame's.
 #[allow(clippy::too_many_arguments, reason = "what a unit is made of")]
 pub unsafe fn compile_loop(
     gil: Gil,
@@ -1241,7 +1269,7 @@ pub unsafe fn compile_loop(
         });
         if is_closed {
             return Err(Refusal::Lasting(format!(
-                "its bets failed in {most} versions"
+                "its speculation failed in {most} versions"
             )));
         }
         let made = unless_busy(gil, shape.code, || {
@@ -1272,8 +1300,8 @@ pub unsafe fn compile_loop(
     }
 }
 
-/// Native code has called a function that has no unit. If it lost one and may get another, or if it pays to have one, it is
-/// asked for.
+/// Native code has called a function that has no unit. Requests one if the function lost its unit
+/// and may get another, or if the cost model says that one pays.
 ///
 /// # Safety
 /// `func` is a Python function of this code.
@@ -1285,7 +1313,8 @@ pub unsafe fn called_by_native(gil: Gil, func: Object, code: Object) {
     if !runtime.can_compile() {
         return;
     }
-    // Again also where the JIT is not on: who asked for this function to be compiled asked for more than its first unit.
+    // Recompile even if the JIT is off: a user who asked for this function (`@cladonia.jit`) wants
+    // more than its first unit.
     let is_lost = state.entries.borrow().iter().any(|e| e.recompile.get());
     // SAFETY: the caller's promise.
     unsafe {
@@ -1295,7 +1324,8 @@ pub unsafe fn called_by_native(gil: Gil, func: Object, code: Object) {
     }
 }
 
-/// Compile a function again. What is wrong is recorded; the call that asked goes on in the interpreter.
+/// Compiles a function again. An error is recorded; the call that triggered this continues in the
+/// interpreter.
 ///
 /// # Safety
 /// `func` is a Python function.
@@ -1310,15 +1340,15 @@ pub unsafe fn recompile(gil: Gil, func: Object) {
     }
 }
 
-/// A compile that was made for its text forms only.
+/// A compile for its text forms only.
 pub struct Inspected {
-    /// The text of each stage; why there is none.
+    /// The text of each stage, or the reason why there is none.
     pub stages: Result<Vec<(&'static str, String)>, Refusal>,
-    /// What the compile followed from, if it came so far: a section of a document.
+    /// The input of the compile, if it came that far: a section of a replay document.
     pub unit: Option<String>,
 }
 
-/// The text forms of a function, of a unit that is never entered.
+/// The text forms of a function's unit, which is never entered.
 ///
 /// # Safety
 /// `func` is a Python function.
@@ -1360,7 +1390,7 @@ pub unsafe fn inspect(gil: Gil, func: Object) -> Inspected {
     }
 }
 
-/// Keep what compiles follow from, from now on.
+/// Keeps the inputs of all compiles from now on.
 pub fn record(gil: Gil) {
     let compiler = &gil.runtime().compiler;
     compiler.with(gil, |engine| {
@@ -1368,20 +1398,20 @@ pub fn record(gil: Gil) {
     });
 }
 
-/// What compiles have followed from since [`record`], which is over.
+/// The inputs of all compiles since [`record`], and ends the recording.
 pub fn recorded(gil: Gil) -> Vec<String> {
     let compiler = &gil.runtime().compiler;
     let replays = compiler.if_made(|engine| engine.replays.take());
     replays.flatten().unwrap_or_default()
 }
 
-/// The compiler's host as a section of a document.
+/// The compiler's host description as a section of a document.
 pub fn host_text(gil: Gil) -> Option<String> {
     let compiler = &gil.runtime().compiler;
     compiler.with(gil, |engine| print_host(engine.host()))
 }
 
-/// The position in the typed bytecode of an exit record, for people.
+/// The source line of a position in the typed bytecode, for messages.
 pub fn line_of(unit: &UnitState, pc: Pc) -> i32 {
     unit.positions
         .get(pc.0 as usize)

@@ -1,45 +1,52 @@
-//! Threads that the interpreter ends, and what becomes of our frames on their stacks.
+//! Threads that the interpreter ends, and our frames on their stacks.
 //!
-//! # What happens
-//! Once CPython 3.13.0 has begun to end, a thread that asks for the GIL (a daemon thread, or one of an embedder) is ended
-//! by `pthread_exit`. (Later versions, 3.13.15 at least, let it wait for ever.) With glibc that is a *forced unwind*: from
-//! the innermost frame outwards, the personality routine of each frame is asked to clean up, until `pthread_exit` leaves the
-//! outermost or one without unwind information, as machine code is. The stack is one thread's, the GIL is another's by
-//! now, and Python's objects are being taken down.
+//! # CPython's behaviour
+//! Once CPython 3.13.0 has begun to finalise, a thread that requests the GIL (a daemon thread, or
+//! one of an embedder) is ended by `pthread_exit`. (Later versions, 3.13.15 at least, let it wait
+//! forever.) With glibc that is a *forced unwind*: from the innermost frame outwards, the
+//! personality routine of each frame is called to clean up, until the unwind reaches the outermost
+//! frame or one without unwind information, such as machine code. The stack is one thread's, the
+//! GIL is another's by now, and Python's objects are being deallocated.
 //!
-//! The personality routine of Rust must not be asked then:
-//! - it ends the process at a call that is declared never to unwind, as those of the whole C API are, in any function
-//!   that has something to drop, and at a `catch_unwind`;
-//! - else it drops what the frame owns: references, counts such as [`Busy`](super::units::Busy), borrows. All that is the
-//!   GIL's.
+//! Rust's personality routine must not run then:
+//! - it aborts the process at a call that is declared never to unwind, as those of the whole C API
+//!   are, in any function that has something to drop, and at a `catch_unwind`;
+//! - else it drops the values that the frame owns: references, counts such as
+//!   [`Busy`](super::units::Busy), borrows. All of these may be used only under the GIL.
 //!
-//! # What is done about it
-//! Our frames are passed over: [`pass_over_our_frames`] puts a routine in front of Rust's, which says of each frame in a
-//! forced unwind that there is nothing to do. So the thread ends where it stands, with nothing dropped, as if it waited for
-//! the GIL for ever, as it does in later versions; and for everything else that is said here it makes no difference which
-//! of both happens.
+//! # The solution
+//! Our frames are skipped: [`pass_over_our_frames`] puts a routine before Rust's, which reports for
+//! each frame in a forced unwind that there is no cleanup. So the thread ends with nothing dropped,
+//! as if it waited for the GIL forever, as it does in later versions. The rest of this page holds
+//! for both cases.
 //!
-//! It is one word, the reference to the personality routine that the unwind information of all Rust code in this library
-//! shares, and it costs nothing where no thread is ended. To declare what may unwind (`extern "C-unwind"`) would be no
-//! alternative: nearly every call of the C API may release the GIL, since it may free an object, and each of their callers,
-//! up to the compiler's, would have to do without anything that is dropped. To stop the unwind in front of our frames, the
+//! The hook is one word, the reference to the personality routine that the unwind information of
+//! all Rust code in this library shares, and it costs nothing if no thread is ended. To declare the
+//! calls that may unwind (`extern "C-unwind"`) is no alternative: nearly every call of the C API
+//! may release the GIL, since it may free an object, and each of their callers, up to the
+//! compiler's, would have to own nothing that is dropped. To stop the unwind before our frames, the
 //! interpreter's `pthread_exit` would have to be replaced.
 //!
-//! Rust promises nothing for frames that vanish with something to drop in them. What could go wrong is that somebody else has
-//! a pointer into such a frame and relies on it that the frame's end takes it back. So:
+//! Rust gives no guarantee for frames that vanish with something to drop in them. The danger is a
+//! pointer into such a frame that is kept elsewhere and that the end of the frame would have
+//! removed. So:
 //!
 //! # Invariants
-//! - Where the GIL may be released, nothing that is not on this thread's stack refers to what is.
-//!   [`Chain`](super::generators) keeps to it: a chain that others can find is [announced](super::generators::announce), and
-//!   so found no more, before anything is called that might release the GIL.
-//! - There, no `Mutex` is locked, for which the thread that ends the interpreter would wait, and no table of the runtime is borrowed,
-//!   since its next borrow would fail (see [`Gil`](super::Gil)).
-//! - Machine code that such a thread would return into is not freed, since the unwinder reads it: the counts by which
-//!   [`reclaim`](super::units::reclaim) knows that stay as they are.
-//! - A count that such a thread leaves behind only keeps something alive or idle: units, entries, the compiler.
+//! - While the GIL may be released, nothing outside this thread's stack refers to it.
+//!   [`Chain`](super::generators) keeps to this: a published chain is
+//!   [announced](super::generators::announce), and thereby withdrawn, before a call that might
+//!   release the GIL.
+//! - At such a point no `Mutex` is locked, since the thread that finalises the interpreter would
+//!   wait for it, and no table of the runtime is borrowed, since its next borrow would fail (see
+//!   [`Gil`](super::Gil)).
+//! - Machine code that such a thread would return into is not freed, since the unwinder reads it:
+//!   the counts that [`reclaim`](super::units::reclaim) uses keep their values.
+//! - A count that such a thread never lowers only keeps something alive or idle: units, entries,
+//!   the compiler.
 //! - No thread-local variable of ours has a destructor: it would run without the GIL.
 
-/// Where a forced unwind asks Rust's personality routine: Linux with glibc. (musl's and macOS's `pthread_exit` do not unwind.)
+/// For platforms where a forced unwind calls Rust's personality routine: Linux with glibc. (musl's
+/// and macOS's `pthread_exit` do not unwind.)
 #[cfg(all(
     target_os = "linux",
     target_env = "gnu",
@@ -49,7 +56,8 @@ mod personality {
     use std::ffi::{c_int, c_void};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// `_Unwind_Personality_Fn` of the Itanium C++ ABI: version, actions, class, exception, context.
+    /// `_Unwind_Personality_Fn` of the Itanium C++ ABI: version, actions, class, exception,
+    /// context.
     type Personality = unsafe extern "C" fn(c_int, c_int, u64, *mut c_void, *mut c_void) -> c_int;
 
     /// `_UA_FORCE_UNWIND`.
@@ -58,13 +66,14 @@ mod personality {
     const CONTINUE: c_int = 8;
 
     unsafe extern "C" {
-        /// The compiler's name for the word through which the unwind information of all its frames refers to their
-        /// personality routine. It is this library's own (hidden and writable), whatever else in the process is Rust.
+        /// The compiler's name for the word through which the unwind information of all its frames
+        /// refers to their personality routine. It is this library's own (hidden and writable),
+        /// even if the process has other Rust code.
         #[link_name = "DW.ref.rust_eh_personality"]
         static REFERENCE: AtomicUsize;
     }
 
-    /// What was there before: Rust's.
+    /// Rust's routine, which was there before.
     static RUSTS: AtomicUsize = AtomicUsize::new(0);
 
     /// The personality routine of our frames.
@@ -78,15 +87,15 @@ mod personality {
         if actions & FORCED != 0 {
             return CONTINUE;
         }
-        // SAFETY: nobody gets here before `install` has stored Rust's routine, which is of this type; the arguments are the
-        // unwinder's.
+        // SAFETY: `install` stores Rust's routine, which is of this type, before this function can
+        // be called; the arguments are the unwinder's.
         unsafe {
             let rusts: Personality = std::mem::transmute(RUSTS.load(Ordering::Acquire));
             rusts(version, actions, class, exception, context)
         }
     }
 
-    /// Put [`unless_forced`] in front of Rust's routine, once.
+    /// Puts [`unless_forced`] before Rust's routine, once.
     pub fn install() {
         let ours = unless_forced as *const () as usize;
         // SAFETY: the word is aligned, lives as long as the library, and only read otherwise.
@@ -99,7 +108,7 @@ mod personality {
     }
 }
 
-/// Let threads that are ended pass over our frames: see the head of this file.
+/// Makes forced unwinds skip our frames: see the head of this file.
 pub fn pass_over_our_frames() {
     #[cfg(all(
         target_os = "linux",
@@ -116,7 +125,7 @@ mod tests {
     use std::ptr::null_mut;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// The C library's functions, declared as the C API's are: as if they did not unwind.
+    /// The C library's functions, declared like the C API's: as if they did not unwind.
     mod declared {
         use std::ffi::c_void;
         unsafe extern "C" {
@@ -138,7 +147,7 @@ mod tests {
     #[inline(never)]
     unsafe extern "C" fn helper() {
         let _guard = Guard;
-        // SAFETY: any thread may ask and end itself so.
+        // SAFETY: any thread may read its id and end itself like this.
         unsafe {
             std::hint::black_box(declared::pthread_self());
             declared::pthread_exit(std::ptr::without_provenance_mut(7))
@@ -161,7 +170,7 @@ mod tests {
         super::pass_over_our_frames();
         super::pass_over_our_frames();
         let mut result = null_mut();
-        // SAFETY: a thread is made and joined, once.
+        // SAFETY: a thread is created and joined, once.
         unsafe {
             let mut thread = std::mem::zeroed();
             assert_eq!(

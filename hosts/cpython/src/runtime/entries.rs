@@ -1,8 +1,12 @@
-//! The ways into native code: vectorcall stubs, fallbacks for native callers, and binding of arguments.
+//! The paths into native code: vectorcall stubs, fallbacks for native callers, and binding of
+//! arguments.
 //!
-//! An **entry stub** has the signature of a vectorcall and calls through the entry cell; it is shared by all functions
-//! of one code object and namespace. A **fallback** has the signature of a native entry and runs the call in the
-//! interpreter; the cell holds it while there is no unit.
+//! An **entry stub** has the signature of a vectorcall and calls through the entry cell; it is
+//! shared by all functions of one code object and namespace. A **fallback** has the signature of a
+//! native entry and runs the call in the interpreter; the cell holds it while there is no unit.
+//!
+//! For example, `sorted(xs, key=f)` calls `f` through its entry stub; a compiled loop with `f(x)`
+//! jumps through the entry cell without one.
 
 use super::capi::*;
 use super::function_state::{self, Entry, Installed};
@@ -17,21 +21,21 @@ use pyo3_ffi::*;
 use std::cell::Cell;
 use std::ffi::c_void;
 
-/// What `enter` calls when the eval-breaker word is not the one that the unit knows: 1 to go on natively, 0 to run this
-/// call in the interpreter.
+/// Called by `enter` if the eval-breaker word is not the one that the unit knows. Returns 1 to
+/// continue natively, 0 to run this call in the interpreter.
 ///
 /// # Safety
 /// Called by a unit that is being entered, with its token, on its thread.
 pub unsafe extern "C" fn entry_check(ts: Thread, token: u64) -> i64 {
-    // SAFETY: compiled code runs with the interpreter's lock held. The unit is being entered, so it is alive, and it is kept while other
-    // code runs.
+    // SAFETY: compiled code runs with the GIL held. The unit is being entered, so it is alive, and
+    // it is kept alive while other code runs.
     unsafe {
         let (gil, unit) = (Gil::held(), token as UnitRef);
         units::keeping(unit, || may_enter(gil, ts, &*unit)) as i64
     }
 }
 
-/// Whether a unit may be entered, after what is pending was done if that cannot raise.
+/// True if a unit may be entered. Handles pending work first, if that cannot raise.
 ///
 /// # Safety
 /// `ts` is the current thread's; the unit is kept.
@@ -65,8 +69,9 @@ fn none_address() -> u64 {
     unsafe { Py_None() as u64 }
 }
 
-/// Arguments whose references a stub takes one by one: each is a branch to compile, for every function.
-const MOST_IN_A_ROW: usize = 3;
+/// Maximum arguments whose references a stub takes one by one: each adds a branch to every
+/// function's stub.
+const MAX_IN_A_ROW: usize = 3;
 
 /// LIR of the stub `(function, arguments, nargsf, kwnames) -> object`.
 pub fn stub(entry: &Entry) -> Func {
@@ -94,8 +99,9 @@ pub fn stub(entry: &Entry) -> Func {
         let exact = b.icmp_imm(IntCond::Eq, shifted, 2 * arity as i64);
         b.br(exact, fast, &[], slow, &[]);
         b.switch_to(fast);
-        // The interpreter's own call gives its references up: they are taken out of its stack, where an immortal
-        // object stands in for each, so that an argument dies where the callee drops it.
+        // The interpreter's own call gives its references up. They are moved out of its stack, and
+        // an immortal object replaces each, so that an argument is deallocated where the callee
+        // drops it.
         let (copy, take) = (b.block(), b.block());
         let mut thread = None;
         if arity == 0 {
@@ -115,7 +121,7 @@ pub fn stub(entry: &Entry) -> Func {
         }
         b.jump(go, &values);
         b.switch_to(copy);
-        if arity <= MOST_IN_A_ROW {
+        if arity <= MAX_IN_A_ROW {
             for index in 0..arity {
                 let value = b.load(Width::Ptr, args, 8 * index as i32);
                 abi::counts::take(&mut b, value);
@@ -210,19 +216,21 @@ macro_rules! fallbacks {
                 }
             }
         )*
-        /// The fallback of a small arity, which needs no compiler (one may be asked for while it is at work).
+        /// The fallback of a small arity. It needs no compiler, so it is available while the
+        /// compiler is at work.
         pub fn small_fallback(arity: usize) -> Option<u64> {
             const ALL: &[fn() -> u64] = &[$(|| $name as *const () as u64),*];
             ALL.get(arity).map(|address| address())
         }
 
-        /// The native entry of functions of a small arity whose calls only [make a generator](generators::make).
+        /// The native entry of functions of a small arity whose calls only [make a
+        /// generator](generators::make).
         pub fn maker(arity: usize) -> Option<u64> {
             const ALL: &[fn() -> u64] = &[$(|| $maker as *const () as u64),*];
             ALL.get(arity).map(|address| address())
         }
 
-        /// Whether an address is one of those.
+        /// True for an address of one of those.
         pub fn is_maker(address: u64) -> bool {
             [$($maker as *const () as u64),*].contains(&address)
         }
@@ -250,10 +258,10 @@ pub fn fallback(arity: usize) -> Func {
     interpreted_call_at(arity, call_in_place as *const () as usize)
 }
 
-/// The entry that functions are born with.
+/// The vectorcall that CPython gives to new functions.
 ///
 /// # Safety
-/// As of a vectorcall of a function whose entry is ours.
+/// As for a vectorcall of a function whose entry is ours.
 pub unsafe extern "C" fn call_original(
     func: Object,
     args: *const Object,
@@ -269,8 +277,8 @@ pub unsafe extern "C" fn call_original(
         let (ts, positional) = (current_thread(), nargsf & !ARGUMENTS_OFFSET);
         let count = positional + keyword_count(kwnames);
         if abi::calls::are_owned(ts, func, args, count) {
-            // Where the call is wrong, the interpreter drops the arguments of its own calls in another order than those
-            // of a vectorcall.
+            // For a wrong call, the interpreter drops the arguments of its own calls in another
+            // order than those of a vectorcall.
             let taken = abi::calls::take(ts, func, args, count);
             let func = Py_NewRef(func);
             return helpers::interpret(ts, func, taken.as_ptr(), positional, kwnames);
@@ -282,10 +290,12 @@ pub unsafe extern "C" fn call_original(
     }
 }
 
-/// What a unit calls whose frame could not be made: see [`call_in_place`]. No frame shows that unit.
+/// Called by a unit whose frame could not be pushed: see [`call_in_place`]. No frame shows that
+/// unit.
 ///
 /// # Safety
-/// Called by a unit on its thread: `func` is a live Python function, the array has so many owned arguments, bound.
+/// Called by a unit on its thread: `func` is a live Python function, the array has `count` owned
+/// arguments, bound.
 pub unsafe extern "C" fn call_interpreted(
     ts: Thread,
     func: Object,
@@ -297,8 +307,8 @@ pub unsafe extern "C" fn call_interpreted(
     unsafe { call_in_place(ts, func, args, count) }
 }
 
-/// Run a call with bound arguments in the interpreter; `args` are taken over. Native callers and stubs come here through
-/// the fallback.
+/// Runs a call with bound arguments in the interpreter; `args` are taken over. Native callers and
+/// stubs come here through the fallback.
 pub(super) unsafe extern "C" fn call_in_place(
     ts: Thread,
     func: Object,
@@ -308,7 +318,7 @@ pub(super) unsafe extern "C" fn call_in_place(
     // SAFETY: compiled code runs with the interpreter's lock held.
     let gil = unsafe { Gil::held() };
     let _kept = HandedOver::new();
-    // SAFETY: a native call's promises: `func` is alive, the array holds owned references.
+    // SAFETY: a native call's promises: `func` is alive, the array has owned references.
     unsafe {
         let code: Object = get(func.cast(), abi::function::CODE);
         let shape = CodeShape::of(code);
@@ -329,8 +339,8 @@ pub(super) unsafe extern "C" fn call_in_place(
     }
 }
 
-/// A call from native code could not go on natively: count it, and see whether its function should be compiled again,
-/// or no more.
+/// A call from native code could not run natively: counts it, and decides if its function should be
+/// compiled again, or no more.
 unsafe fn note_interpreted(gil: Gil, ts: Thread, func: Object, code: Object) {
     // SAFETY: the caller's: a live function with its code, on its thread.
     unsafe {
@@ -346,11 +356,11 @@ unsafe fn note_interpreted(gil: Gil, ts: Thread, func: Object, code: Object) {
     }
 }
 
-/// What native callers know of the entries that they have called: by the stub, which all functions of one entry have as
-/// their vectorcall. An entry lives as long as a function has its stub.
+/// The entries that native callers have called, by their stub, which all functions of one entry
+/// have as their vectorcall. An entry lives as long as a function has its stub.
 pub struct Stubs([Cell<KnownStub>; STUBS]);
 
-/// How many stubs are remembered.
+/// Number of stubs that are cached.
 const STUBS: usize = 256;
 
 #[derive(Clone, Copy)]
@@ -369,12 +379,12 @@ impl KnownStub {
 }
 
 impl Stubs {
-    /// None known.
+    /// An empty cache.
     pub const fn new() -> Stubs {
         Stubs([const { Cell::new(KnownStub::NONE) }; STUBS])
     }
 
-    /// Before stubs are freed: others may be made where they were.
+    /// To be called before stubs are freed: others may be allocated at their addresses.
     pub fn clear(&self) {
         self.0.iter().for_each(|place| place.set(KnownStub::NONE));
     }
@@ -391,11 +401,11 @@ impl Default for Stubs {
     }
 }
 
-/// A call of a Python function with arguments by position, and defaults for the other parameters, if its entry is among those
-/// known; the arguments are taken over then. Nothing happens otherwise.
+/// Calls a Python function with positional arguments, and defaults for the other parameters, if its
+/// entry is cached; the arguments are taken over then. Otherwise does nothing.
 ///
 /// # Safety
-/// As of [`call_native`]; `stub` is the function's vectorcall.
+/// As for [`call_native`]; `stub` is the function's vectorcall.
 #[inline(always)]
 pub unsafe fn call_known(
     gil: Gil,
@@ -419,10 +429,12 @@ pub unsafe fn call_known(
     }
 }
 
-/// [`enter`] where the other arguments are the function's defaults. Nothing happens if there are too few.
+/// [`enter`] with the function's defaults for the missing arguments. Does nothing if there are too
+/// few.
 ///
 /// # Safety
-/// As of [`enter`], but there are only `given` arguments; the function's parameters are positional.
+/// As for [`enter`], but there are only `given` arguments; the function's parameters are
+/// positional.
 #[inline(never)]
 unsafe fn enter_with_defaults(
     ts: Thread,
@@ -432,7 +444,7 @@ unsafe fn enter_with_defaults(
     given: usize,
     arity: usize,
 ) -> Option<Object> {
-    let mut bound = [std::ptr::null_mut(); MOST_SPREAD];
+    let mut bound = [std::ptr::null_mut(); MAX_SPREAD];
     // SAFETY: the caller's promises; what is bound is owned.
     unsafe {
         if !take_defaults(func, args, given, bound.get_mut(..arity)?) {
@@ -442,8 +454,8 @@ unsafe fn enter_with_defaults(
     }
 }
 
-/// A call of a Python function from native code, if it has a native entry that these arguments can be bound for; they
-/// are taken over then. Nothing happens otherwise.
+/// Calls a Python function from native code, if it has a native entry that these arguments can be
+/// bound for; they are taken over then. Otherwise does nothing.
 ///
 /// # Safety
 /// `func` is a Python function that lives as long as the call; the arguments are owned.
@@ -460,7 +472,7 @@ pub unsafe fn call_native(
         cell, shape, stub, ..
     } = runtime.functions.borrow().get(&(func as usize)).copied()?;
     let arity = shape.arity();
-    if arity > MOST_SPREAD {
+    if arity > MAX_SPREAD {
         return None;
     }
     // SAFETY: a live function.
@@ -470,22 +482,23 @@ pub unsafe fn call_native(
         let stub = stub as usize;
         runtime.stubs.0[Stubs::place(stub)].set(KnownStub { stub, cell, arity });
     }
-    let mut bound = [std::ptr::null_mut(); MOST_SPREAD];
+    let mut bound = [std::ptr::null_mut(); MAX_SPREAD];
     let mut args = args;
     let only_positional = kwnames.is_null() && shape.is_plain();
-    // SAFETY: the caller's promises; there is room for `arity` arguments, and the defaults are exact ones.
+    // SAFETY: the caller's promises; there is room for `arity` arguments, and the defaults are
+    // exactly the missing ones.
     if only_positional
         && given < arity
         && unsafe { take_defaults(func, args, given, &mut bound[..arity]) }
     {
         args = bound.as_ptr();
     } else if !only_positional || given != arity {
-        // SAFETY: the caller's promises; what is bound holds references of its own.
+        // SAFETY: the caller's promises; bound arguments own their references.
         unsafe {
             if bind_all(func, &shape, args, given, kwnames, &mut bound[..arity]).is_none() {
                 bound.iter().for_each(|&object| Py_XDECREF(object));
                 PyErr_Clear();
-                // The interpreter says what is wrong, and drops the arguments in its own order.
+                // The interpreter raises the error, and drops the arguments in its own order.
                 return Some(helpers::interpret(
                     ts,
                     Py_NewRef(func),
@@ -503,10 +516,12 @@ pub unsafe fn call_native(
     unsafe { enter(ts, func, cell, args, arity) }
 }
 
-/// Call through the cell of an entry. `None`, and nothing happens, if there are too many arguments.
+/// Calls through the cell of an entry. Returns `None`, without side effects, if there are too many
+/// arguments.
 ///
 /// # Safety
-/// As of [`call_native`]; the cell holds a native entry of this arity, and there are as many arguments.
+/// As for [`call_native`]; the cell has a native entry of this arity, and there are as many
+/// arguments.
 #[inline(always)]
 unsafe fn enter(
     ts: Thread,
@@ -540,7 +555,8 @@ unsafe fn enter(
     }
 }
 
-/// Take over the arguments of a call that leaves the rest to the function's defaults. Nothing happens if there are too few.
+/// Takes over the arguments of a call that leaves the rest to the function's defaults. Does nothing
+/// if there are too few.
 ///
 /// # Safety
 /// `func` is a Python function of positional parameters only, as many as `bound` has places.
@@ -566,10 +582,10 @@ unsafe fn take_defaults(
     }
 }
 
-/// The largest arity that [`call_native`] knows.
-const MOST_SPREAD: usize = 8;
+/// The largest arity that [`call_native`] supports.
+const MAX_SPREAD: usize = 8;
 
-/// Call with keyword-only, star and double-star parameters in bound form.
+/// Calls with keyword-only, star and double-star parameters in bound form.
 unsafe fn spread(ts: Thread, func: Object, shape: &CodeShape, bound: &mut [Object]) -> Object {
     // SAFETY: bound arguments are in the order of the code's parameters: see `bind`.
     unsafe {
@@ -629,21 +645,22 @@ unsafe fn parameter_name(shape: &CodeShape, index: usize) -> Object {
     }
 }
 
-/// How many of the arguments are passed by keyword.
+/// The number of arguments passed by keyword.
 ///
 /// # Safety
 /// `kwnames` is a tuple, or null.
 unsafe fn keyword_count(kwnames: Object) -> usize {
-    match kwnames.is_null() {
-        true => 0,
+    if kwnames.is_null() {
+        0
+    } else {
         // SAFETY: promised by the caller.
-        false => unsafe { PyTuple_Size(kwnames) as usize },
+        unsafe { PyTuple_Size(kwnames) as usize }
     }
 }
 
-/// Bind the arguments of a vectorcall as the interpreter would: owned references for each parameter to `out`, in the
-/// order of the code's locals. Gives 1; 0 (and nothing owned) where the interpreter must be asked, because the call is
-/// wrong or unusual.
+/// Binds the arguments of a vectorcall as the interpreter would: owned references for each
+/// parameter to `out`, in the order of the code's locals. Returns 1; or 0, with nothing owned, if
+/// the call is wrong or unusual and the interpreter must bind it.
 unsafe extern "C" fn bind(
     func: Object,
     args: *const Object,
@@ -663,7 +680,7 @@ unsafe extern "C" fn bind(
             let count = given + keyword_count(kwnames);
             let ts = current_thread();
             if abi::calls::are_owned(ts, func, args, count) {
-                // As in the stub: the caller's references are given up now.
+                // As in the stub: the caller's references are dropped now.
                 let taken = abi::calls::take(ts, func, args, count);
                 taken.into_iter().for_each(|object| Py_DECREF(object));
             }
@@ -672,7 +689,7 @@ unsafe extern "C" fn bind(
         for &mut object in out {
             Py_XDECREF(object);
         }
-        // Whatever went wrong, the interpreter will say it in its own words.
+        // The interpreter repeats the call and raises the error in its own words.
         PyErr_Clear();
         0
     }
@@ -686,7 +703,7 @@ unsafe fn bind_all(
     kwnames: Object,
     out: &mut [Object],
 ) -> Option<()> {
-    // SAFETY: as of `bind`.
+    // SAFETY: as for `bind`.
     unsafe {
         let (argcount, kwonly) = (shape.argcount as usize, shape.kwonly as usize);
         let named = argcount + kwonly;
@@ -766,7 +783,7 @@ unsafe fn bind_all(
     }
 }
 
-/// The parameter of this name, if it may be given by name; `None` if the comparison raised.
+/// The parameter of this name, if it may be passed by name; `None` if the comparison raised.
 unsafe fn find_parameter(
     shape: &CodeShape,
     name: Object,

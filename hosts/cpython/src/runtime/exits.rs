@@ -1,7 +1,11 @@
 //! The exit hook: from an exit record back to the interpreter.
 //!
-//! A function unit's frame becomes the interpreter's and is run to its end from here; a loop unit's frame already is
-//! the interpreter's, which goes on in it when the hook has returned [`GO_ON`] through the unit.
+//! A function unit's frame becomes the interpreter's, and the hook runs the rest of the function in
+//! it. A loop unit's frame already is the interpreter's: the hook returns [`GO_ON`] through the
+//! unit, and the interpreter continues in the frame.
+//!
+//! For example, `x + 1` was compiled for ints, and `x` is a float. The exit record lists the locals
+//! and the operand stack before the addition, and the interpreter repeats the addition.
 
 use super::capi::*;
 use super::rebuilt::{self, Rebuilt};
@@ -13,11 +17,11 @@ use abi::{code_units, eval_breaker, frame as f, frames as state, slots, thread a
 use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source};
 use pyo3_ffi::*;
 
-/// What a loop unit returns when the interpreter is to go on in the frame.
+/// The value that a loop unit returns to make the interpreter continue in the frame.
 pub const GO_ON: usize = 1;
 
-/// A unit that raises the exception on the stack again, the position of the raising instruction below it, where
-/// `shape` has no handler.
+/// A code unit that raises the exception on the stack again, with the position of the raising
+/// instruction below it. It lies outside the code of `shape`, so no handler of `shape` covers it.
 fn reraise_unit(shape: &CodeShape) -> Option<*const u8> {
     let units = unit_count(shape);
     code_units::reraise_units().find(|&p| {
@@ -32,7 +36,8 @@ fn unit_count(shape: &CodeShape) -> i64 {
     unsafe { get::<isize>(shape.code.cast(), abi::object::VAR_SIZE) as i64 }
 }
 
-/// What compiled code calls to leave: see [`cladonia::host`] for the convention.
+/// The exit hook, which compiled code calls for a side exit: see [`cladonia::host`] for the
+/// convention.
 ///
 /// # Safety
 /// Called by a unit with its own token, one of its exits, and that exit's words.
@@ -45,17 +50,19 @@ pub unsafe extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
         let unit = token as UnitRef;
         let ts = *buffer as Thread;
         let frame = *buffer.add(1) as Frame;
-        // The record is shared with nobody who changes it: units are only ever replaced.
+        // Nothing changes the shared record: units are only ever replaced.
         let record: *const ExitRecord =
             &(&(*unit).unit).as_ref().expect("a running unit").exits[number as usize];
-        // What the frame shows is copied before anything can change it.
-        let words = match (*record).shown.is_empty() {
-            true => None,
-            false => Some((*record).all_words(buffer)),
+        // The values that the frame makes visible are copied before anything can change them.
+        let words = if (*record).shown.is_empty() {
+            None
+        } else {
+            Some((*record).all_words(buffer))
         };
         let buffer = words.as_ref().map_or(buffer, |words| words.as_ptr());
-        let result = leave(gil, ts, frame, unit, &*record, number, buffer);
-        // The frame that the unit made, and counted, is the interpreter's and has ended or is suspended. A loop's was lent.
+        let result = side_exit(gil, ts, frame, unit, &*record, number, buffer);
+        // The frame that the unit pushed and counted is the interpreter's now, and has returned or
+        // is suspended. A loop's frame was borrowed from the interpreter.
         if !matches!((*unit).kind, Kind::Loop { .. }) {
             (*unit).leave();
         }
@@ -63,7 +70,7 @@ pub unsafe extern "C" fn exit(token: u64, number: u64, buffer: *const u64) -> Ob
     }
 }
 
-unsafe fn leave(
+unsafe fn side_exit(
     gil: Gil,
     ts: Thread,
     frame: Frame,
@@ -77,7 +84,7 @@ unsafe fn leave(
         let state = &*unit;
         let (shape, kind) = (state.shape, state.kind);
         let (pos, resume) = state.positions[record.pc.0 as usize];
-        // Others see the frame from here on.
+        // The frame is visible from here on.
         traceback::complete(ts);
         let is_open = frames::is_materialised(frame);
         let raises = match record.kind {
@@ -89,10 +96,11 @@ unsafe fn leave(
         }
         let raised_out = raises && !is_open && is_raised_out(state, record, ts, pos);
         if kind == Kind::Generator {
-            // What the record needs of them was copied. The interpreter pushes its frames where they were.
+            // The words that the record needs were copied. The interpreter pushes its frames over
+            // them.
             frames::give_up_words(ts, frames::words(frame, &shape));
         }
-        // What the slots hold from here on is the interpreter's.
+        // From here on the interpreter owns the contents of the slots.
         frames::unmark(frame);
         if is_open {
             healing::count_opened(gil, unit);
@@ -103,7 +111,7 @@ unsafe fn leave(
             return raise_out(ts, frame, state, record, buffer, pos);
         }
         let at = shape.units().add(2 * pos as usize);
-        // A pending exception must survive what boxing and dropping do.
+        // A pending exception must survive the boxing and dropping below.
         let exception = if raises {
             take_exception(ts)
         } else {
@@ -157,7 +165,7 @@ unsafe fn leave(
         }
 
         if let Some(innermost) = within.last_mut() {
-            // Inlined code leaves before it raises, but where there is no memory for a tuple.
+            // Inlined code exits before it raises, except for lack of memory for a tuple.
             match (exception.is_null(), lost.is_null()) {
                 (true, true) => {}
                 (true, false) => innermost.lose(lost),
@@ -166,7 +174,7 @@ unsafe fn leave(
                     Py_XDECREF(lost);
                 }
             }
-            // Who looks at the frame from now on finds what was put there.
+            // From here on the frame's slots are visible as they are now.
             disown(frame, kind);
             if !rebuilt::run(gil, ts, within).come_back(frame) {
                 return raise(gil, ts, frame, &shape, kind, pos, true);
@@ -196,8 +204,8 @@ unsafe fn leave(
     }
 }
 
-/// Whether an exit does no more than to leave the frame with the exception that is pending: nobody in it handles that, nobody is
-/// told, and there is nothing to make but boxes.
+/// True if an exit only unwinds the frame with the pending exception: the frame has no handler for
+/// it, no monitoring tool listens, and only boxes have to be allocated.
 unsafe fn is_raised_out(unit: &UnitState, record: &ExitRecord, ts: Thread, pos: u32) -> bool {
     // SAFETY: the exit hook's promises.
     unsafe {
@@ -210,7 +218,7 @@ unsafe fn is_raised_out(unit: &UnitState, record: &ExitRecord, ts: Thread, pos: 
     }
 }
 
-/// Leave the frame with the pending exception, as [`leave`] and [`unwind`] do where more is to be thought of.
+/// Unwinds the frame with the pending exception: the fast path of [`side_exit`] and [`unwind`].
 unsafe fn raise_out(
     ts: Thread,
     frame: Frame,
@@ -256,7 +264,8 @@ unsafe fn raise_out(
     }
 }
 
-/// Put the raw locals of a frame into their slots while an exception is pending; one that cannot be made is None.
+/// Stores the raw locals of a frame into their slots while an exception is pending. A local whose
+/// box cannot be allocated becomes None.
 unsafe fn box_locals(ts: Thread, frame: Frame, record: &ExitRecord, buffer: *const u64) {
     // SAFETY: the exit hook's promises; the record has no virtual objects.
     unsafe {
@@ -276,14 +285,14 @@ unsafe fn box_locals(ts: Thread, frame: Frame, record: &ExitRecord, buffer: *con
     }
 }
 
-/// Drop the operands that the raising instruction itself drops, in its order.
+/// Drops the operands that the raising instruction itself drops, in its order.
 unsafe fn drop_consumed(frame: Frame, depths: &[u8]) {
     // SAFETY: the operands are the top of the frame's stack, complete and owned.
     unsafe {
         let top: i32 = state::depth(frame);
         state::set_depth(frame, top - depths.len() as i32);
-        // Whoever looks at the frame meanwhile sees a stack without them: where they were, nothing is pushed before the
-        // exception is handled.
+        // Code that inspects the frame meanwhile sees a stack without them: nothing is pushed in
+        // their place before the exception is handled.
         for depth in depths {
             let operand: slots::Word = get(frame, f::LOCALSPLUS + 8 * (top - 1 - *depth as i32));
             slots::close(operand);
@@ -291,7 +300,7 @@ unsafe fn drop_consumed(frame: Frame, depths: &[u8]) {
     }
 }
 
-/// The pending exception, which is pending no more; null if there is none.
+/// Takes the pending exception from the thread; null if there is none.
 ///
 /// # Safety
 /// `ts` is the current thread.
@@ -305,7 +314,7 @@ unsafe fn take_exception(ts: Thread) -> Object {
     }
 }
 
-/// Let an exception be pending, in place of the one that is, if there is one.
+/// Makes an exception pending. It replaces one that is pending already.
 ///
 /// # Safety
 /// `ts` is the current thread; the reference is taken over.
@@ -329,15 +338,15 @@ unsafe fn word(buffer: *const u64, n: u32) -> u64 {
     unsafe { *buffer.add(n as usize) }
 }
 
-/// The objects that an exit's record describes, as far as somebody has asked for them.
+/// The objects that an exit's record describes, allocated on first use.
 pub(super) struct Values<'a> {
     record: &'a ExitRecord,
     buffer: *const u64,
-    /// The virtual objects that were made; what they own has become theirs.
+    /// The virtual objects that were materialised; they own their fields now.
     made: Vec<Object>,
-    /// What was to become part of an object that could not be made.
+    /// Fields of objects that could not be allocated.
     orphans: Vec<Object>,
-    /// The exception of the first object that could not be made.
+    /// The exception of the first object that could not be allocated.
     lost: Object,
 }
 
@@ -354,10 +363,10 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The object of a source, owned. If it cannot be made, None stands for it.
+    /// The object of a source, owned; None if it cannot be allocated.
     ///
     /// # Safety
-    /// Words that the record calls objects are objects or null; each owned one is asked for once.
+    /// Words that the record calls objects are objects or null; each owned one is requested once.
     pub(super) unsafe fn of(&mut self, source: Source, current: Object) -> Object {
         let buffer = self.buffer;
         // SAFETY: the record's words are in the buffer.
@@ -391,12 +400,12 @@ impl<'a> Values<'a> {
         self.or_none(value)
     }
 
-    /// The value, or None for one that could not be made, whose exception is kept if it is the first.
+    /// The value, or None if it could not be allocated; the first such exception is kept.
     fn or_none(&mut self, value: Object) -> Object {
         if !value.is_null() {
             return value;
         }
-        // SAFETY: making the value failed, so an exception is pending.
+        // SAFETY: the allocation failed, so an exception is pending.
         unsafe {
             let error = PyErr_GetRaisedException();
             if self.lost.is_null() {
@@ -408,9 +417,10 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// A reference to the virtual object, which is made when it is first asked for.
+    /// A reference to the virtual object, which is materialised on first use.
     unsafe fn virtual_object(&mut self, n: usize) -> Object {
-        // SAFETY: the caller's promise; what is in an object stands before it, so that this comes to an end.
+        // SAFETY: the caller's promise. An object's fields have smaller numbers than the object, so
+        // the recursion terminates.
         unsafe {
             if !self.made[n].is_null() {
                 return Py_NewRef(self.made[n]);
@@ -434,7 +444,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// What could not be made, if anything: its exception. `drops` get the references that nobody has taken over.
+    /// The exception of the first failed allocation, or null. References that nothing has taken
+    /// over are added to `drops`.
     ///
     /// # Safety
     /// As for [`Values::of`].
@@ -452,7 +463,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Write the names of the globals that the unit held back.
+/// Stores the globals that the unit kept in registers.
 unsafe fn write_names(
     frame: Frame,
     shape: CodeShape,
@@ -482,7 +493,7 @@ unsafe fn write_names(
     }
 }
 
-/// Let the interpreter go on at the frame's `instr_ptr`.
+/// Lets the interpreter continue at the frame's `instr_ptr`.
 unsafe fn go_on(gil: Gil, ts: Thread, frame: Frame, kind: Kind, owned: bool) -> Object {
     // SAFETY: the caller's: the frame is the thread's.
     unsafe { local_events::renew(gil, ts, frame) };
@@ -499,9 +510,10 @@ unsafe fn go_on(gil: Gil, ts: Thread, frame: Frame, kind: Kind, owned: bool) -> 
     }
 }
 
-/// Make a native frame the interpreter's.
+/// Makes a native frame the interpreter's.
 unsafe fn disown(frame: Frame, kind: Kind) {
-    // SAFETY: the caller's frame is native; a generator's and a lent one hold their references already.
+    // SAFETY: the caller's frame is native; a generator's and a borrowed one own their references
+    // already.
     unsafe {
         match kind {
             Kind::Generator | Kind::Loop { .. } => state::set_mark(frame, 0),
@@ -510,10 +522,10 @@ unsafe fn disown(frame: Frame, kind: Kind) {
     }
 }
 
-/// Let the interpreter go on at `resume` in a frame that is its own already.
+/// Lets the interpreter continue at `resume` in a frame that is its own already.
 ///
 /// # Safety
-/// The frame is complete, holds references of its own, and is the innermost one of its thread.
+/// The frame is complete, owns its references, and is the innermost one of its thread.
 pub(super) unsafe fn run_owned(
     gil: Gil,
     ts: Thread,
@@ -528,7 +540,7 @@ pub(super) unsafe fn run_owned(
     }
 }
 
-/// Raise the pending exception at `pos` of a frame that is the interpreter's own already.
+/// Raises the pending exception at `pos` of a frame that is the interpreter's own already.
 ///
 /// # Safety
 /// As for [`run_owned`].
@@ -546,7 +558,8 @@ pub(super) unsafe fn raise_owned(
     }
 }
 
-/// Raise the pending exception at `pos` of a generator's frame that is the interpreter's own already.
+/// Raises the pending exception at `pos` of a generator's frame that is the interpreter's own
+/// already.
 ///
 /// # Safety
 /// As for [`run_owned`].
@@ -564,7 +577,7 @@ pub(super) unsafe fn raise_in_generator(
     }
 }
 
-/// Let the interpreter go on in a frame that is its own already.
+/// Lets the interpreter continue in a frame that is its own already.
 ///
 /// # Safety
 /// As for [`run_owned`].
@@ -576,7 +589,7 @@ pub(super) unsafe fn go_on_owned(gil: Gil, ts: Thread, frame: Frame) -> Object {
     }
 }
 
-/// Take a native frame out of the thread's chain and give back the recursion it took.
+/// Removes a native frame from the thread's chain and gives back its recursion count.
 unsafe fn unlink(ts: Thread, frame: Frame) {
     // SAFETY: the frame is `current_frame`.
     unsafe {
@@ -585,7 +598,7 @@ unsafe fn unlink(ts: Thread, frame: Frame) {
     }
 }
 
-/// What the interpreter does at its label `error`, for the exception that is pending.
+/// The interpreter's actions at its label `error`, for the pending exception.
 unsafe fn raise(
     gil: Gil,
     ts: Thread,
@@ -595,7 +608,7 @@ unsafe fn raise(
     pos: u32,
     owned: bool,
 ) -> Object {
-    // SAFETY: as of `unwind`.
+    // SAFETY: as for `unwind`.
     unsafe {
         traceback::add(ts);
         _PyEval_MonitorRaise(ts, frame, shape.units().add(2 * pos as usize));
@@ -603,9 +616,9 @@ unsafe fn raise(
     }
 }
 
-/// What the interpreter does at its label `exception_unwind`, for the exception that is pending.
+/// The interpreter's actions at its label `exception_unwind`, for the pending exception.
 ///
-/// `owned` says that the frame of a function holds references of its own already.
+/// `owned` is true if the frame of a function owns its references already.
 unsafe fn unwind(
     gil: Gil,
     ts: Thread,
@@ -615,8 +628,8 @@ unsafe fn unwind(
     pos: u32,
     owned: bool,
 ) -> Object {
-    // SAFETY: the frame is the innermost one, `instr_ptr` at the raising instruction (or at the one that raised first),
-    // the stack as the record says.
+    // SAFETY: the frame is the innermost one, `instr_ptr` at the raising instruction (or at the one
+    // that raised first), the stack as the record says.
     unsafe {
         let at: *mut u8 = get(frame, f::INSTR_PTR);
         let lasti = (at as isize - shape.units() as isize) / 2;
@@ -648,8 +661,8 @@ unsafe fn unwind(
             );
             return go_on(gil, ts, frame, kind, owned);
         }
-        // Nobody here handles it. The interpreter may have somebody to tell that the frame is left, and must itself
-        // leave its own frames.
+        // No handler here. The interpreter unwinds the frame if a monitoring tool has to be told,
+        // or if the frame is the interpreter's own.
         let told = super::monitoring::is_observed(gil, shape);
         let leaves = matches!(kind, Kind::Function | Kind::Generator);
         if (!leaves || told)
@@ -673,13 +686,13 @@ unsafe fn unwind(
     }
 }
 
-/// A loop unit has returned null without an exit: raise the pending exception (with the traceback it has) out of the
-/// frame, past its handlers.
+/// A loop unit has returned null without an exit: raises the pending exception (with its traceback)
+/// out of the frame, past its handlers.
 ///
 /// # Safety
 /// The frame is the interpreter's and the innermost one, its stack empty; an exception is pending.
 pub unsafe fn raise_from(frame: Frame, shape: &CodeShape) {
-    // SAFETY: the caller's promise; the stack has room, because it had for what the unit took.
+    // SAFETY: the caller's promise; the stack has room, because it had for the unit's operands.
     unsafe {
         let exception = PyErr_GetRaisedException();
         let Some(unit) = reraise_unit(shape) else {

@@ -5,15 +5,15 @@
 //! interpreter's frame                    | the unit's own words
 //! specials | localsplus | operand stack  | one shadow per local | copy | token
 //! ```
-//! A boxed local is an owned reference in its slot; a raw one leaves the slot null and its bits in the shadow. The
-//! frame's references to code and function are borrowed: its unit holds the code, its caller the function. It has
-//! [a mark](abi::frames::mark). (A generator's frame
-//! holds references of its own and has no words behind it: see [`super::generators`].)
+//! A boxed local is an owned reference in its slot; a raw one leaves the slot null and its bits in
+//! the shadow. The frame's references to code and function are borrowed: the unit keeps the code
+//! alive, the caller the function. The frame has [a mark](abi::frames::mark). (A generator's frame
+//! owns its references and has no words behind it: see [`super::generators`].)
 //!
 //! # Invariants
 //! - A marked frame is linked in its thread, and its token is of a unit that is not freed.
-//! - Whatever may outlive the unit's activation (a frame object, a resumed interpreter) first gets a frame without
-//!   mark and with references of its own.
+//! - Before anything can outlive the unit's activation (a frame object, a resumed interpreter), the
+//!   frame loses its mark and gets references of its own.
 
 use super::abi;
 use super::capi::*;
@@ -31,11 +31,13 @@ use std::cell::Cell;
 
 /// The mark of a native frame.
 pub const NATIVE: u16 = 0xC1AD;
-/// The same of one whose raw locals were put into their slots, which are the truth as long as it is marked so.
+/// The mark of a native frame whose raw locals were stored into their slots: while it is marked so,
+/// the slots are authoritative.
 pub const MATERIALISED: u16 = 0xC1AE;
-/// Where a materialised frame counts who reads or sets its slots: a byte that nothing else uses.
+/// The byte in which a materialised frame counts the readers and writers of its slots; it has no
+/// other use.
 const READERS: i32 = f::SPARE;
-/// The count of readers of a frame that stays materialised when all of them are gone.
+/// The reader count of a frame that stays materialised after the last reader.
 const FOR_GOOD: u8 = u8::MAX;
 /// Up to this many locals are cleared and dropped by unrolled code.
 const UNROLLED: i32 = 16;
@@ -45,7 +47,7 @@ const UNROLLED: i32 = 16;
 /// # Safety
 /// `frame` is linked in a thread whose state cannot change now.
 pub unsafe fn native_token(frame: Frame) -> Option<u64> {
-    // SAFETY: a linked frame has these fields; a marked one was made by a unit or lent to one.
+    // SAFETY: a linked frame has these fields; a unit has pushed or borrowed a marked one.
     unsafe {
         if !is_native(frame) {
             return None;
@@ -55,7 +57,7 @@ pub unsafe fn native_token(frame: Frame) -> Option<u64> {
     }
 }
 
-/// Whether a unit runs in a frame, be that materialised or not.
+/// True if a unit runs in a frame, materialised or not.
 ///
 /// # Safety
 /// `frame` is a frame.
@@ -67,12 +69,13 @@ pub unsafe fn is_native(frame: Frame) -> bool {
     }
 }
 
-/// The words that a unit keeps with a native frame.
+/// The words that a unit keeps for a native frame.
 ///
 /// # Safety
 /// `frame` is a native frame of the code of `shape`.
 pub unsafe fn words(frame: Frame, shape: &CodeShape) -> *mut u8 {
-    // SAFETY: the caller's frame is native: it has words behind it, or the address of its words in its last slot.
+    // SAFETY: the caller's frame is native: it has words behind it, or the address of its words in
+    // its last slot.
     unsafe {
         if get::<u8>(frame, f::OWNER) == f::OWNED_BY_GENERATOR as u8 {
             get(frame, shape.last_slot())
@@ -82,7 +85,8 @@ pub unsafe fn words(frame: Frame, shape: &CodeShape) -> *mut u8 {
     }
 }
 
-/// Whether nobody but the frame itself holds its frame object, and nothing is noted there.
+/// True if only the frame itself refers to its frame object, and no trace function or extra local
+/// is stored there.
 ///
 /// # Safety
 /// `object` is the frame object of a frame.
@@ -95,7 +99,7 @@ pub unsafe fn is_unheld(object: Object) -> bool {
     }
 }
 
-/// Whether a frame's raw locals are in their slots.
+/// True if a frame's raw locals are in their slots.
 ///
 /// # Safety
 /// `frame` is a frame.
@@ -115,7 +119,8 @@ pub fn call_host(
     b.call_indirect(Signature::new(params, results), callee, args)
 }
 
-/// LIR that makes and links a frame: `(thread, function) -> frame`, failing where the slow way must be taken.
+/// LIR that pushes and links a frame: `(thread, function) -> frame`. It fails if the slow path must
+/// be taken.
 pub fn enter(unit: &UnitState) -> Func {
     let shape = unit.shape;
     let mut func = Func::new("enter", Signature::new(&[Ty::Ptr, Ty::Ptr], &[Ty::Ptr]));
@@ -186,8 +191,8 @@ pub fn enter(unit: &UnitState) -> Func {
     func
 }
 
-/// LIR that asks `helper`, `(thread, token) -> whether to go on`, if anything is pending or monitoring has another version
-/// than the unit knows of, and fails where the answer is no; goes on in a new block.
+/// LIR that calls `helper`, `(thread, token) -> continue?`, if work is pending or the monitoring
+/// version is not the unit's. It fails if the helper returns 0, and continues in a new block.
 pub fn check_quiet(
     b: &mut Builder<'_>,
     ts: Value,
@@ -202,8 +207,8 @@ pub fn check_quiet(
     unless(b, quiet, fail, helper, ts, |b| b.address(unit.token()));
 }
 
-/// LIR that asks `helper`, `(thread, word) -> whether to go on`, unless a condition holds, and fails where the answer is
-/// no; goes on in a new block.
+/// LIR that calls `helper`, `(thread, word) -> continue?`, unless a condition holds. It fails if
+/// the helper returns 0, and continues in a new block.
 fn unless(
     b: &mut Builder<'_>,
     condition: Value,
@@ -223,7 +228,7 @@ fn unless(
     b.switch_to(room);
 }
 
-/// LIR that counts an entry into the unit with a frame, which [`count_end`] makes up for.
+/// LIR that counts an entry into the unit with a frame; [`count_end`] is its counterpart.
 pub fn count_entry(b: &mut Builder<'_>, unit: &UnitState) {
     let counter = b.pconst(unit.entries.as_ptr() as u64);
     b.add_at(Width::I64, counter, 0, 1);
@@ -241,9 +246,9 @@ pub fn count_raw_entry(b: &mut Builder<'_>, unit: &UnitState) {
     b.add_at(Width::I64, counter, 0, 1);
 }
 
-/// LIR that fails where the native stack is low; goes on in a new block.
+/// LIR that fails if the native stack is low, and continues in a new block.
 pub fn check_stack(b: &mut Builder<'_>, ts: Value, fail: Block) {
-    // Distance of the stack pointer from where native code must stop: see `stack_check`.
+    // Distance of the stack pointer from the limit of native code: see `stack_check`.
     let sp = b.op(Opcode::Sp, &[]);
     let base = b.load(Width::I64, ts, STACK_WORD);
     let left = b.op(Opcode::Iadd, &[sp, base]);
@@ -252,13 +257,15 @@ pub fn check_stack(b: &mut Builder<'_>, ts: Value, fail: Block) {
     unless(b, deep_enough, fail, stack_check, ts, |_| sp);
 }
 
-/// Where native code keeps, for each thread, the negated address below which it must not go: a word of the thread state that
-/// nothing else uses.
+/// The offset of a word of the thread state that nothing else uses. It holds the negated lowest
+/// address that native code may use on the thread's stack.
 pub const STACK_WORD: i32 = t::SPARE;
-/// Larger than any stack, smaller than any address of one: a word that is not set yet is told from one that is.
+/// Larger than any stack, smaller than any stack address: it distinguishes a word that is not set
+/// yet from one that is.
 const STACK_SPAN: i64 = 1 << 40;
 
-/// Whether there is stack left for native code: 1 or 0. The first call on a thread finds its stack.
+/// Returns 1 if there is stack left for native code, else 0. The first call on a thread finds its
+/// stack.
 unsafe extern "C" fn stack_check(ts: Thread, sp: u64) -> i64 {
     // SAFETY: the thread state is the current thread's.
     unsafe {
@@ -266,7 +273,8 @@ unsafe extern "C" fn stack_check(ts: Thread, sp: u64) -> i64 {
             let Some((low, size)) = stack_bounds() else {
                 return 0;
             };
-            // Native frames may be large, and C code relies on the rest of the stack for its own recursion.
+            // Native frames may be large, and C code relies on the rest of the stack for its own
+            // recursion.
             put::<i64>(ts, STACK_WORD, -((low + size / 5 * 2) as i64));
         }
         let left = sp.wrapping_add_signed(get::<i64>(ts, STACK_WORD));
@@ -274,7 +282,7 @@ unsafe extern "C" fn stack_check(ts: Thread, sp: u64) -> i64 {
     }
 }
 
-/// Whether `call_interpreted` was called because the stack is exhausted.
+/// True if `call_interpreted` was called because the stack is exhausted.
 ///
 /// # Safety
 /// `ts` is the current thread's.
@@ -284,10 +292,10 @@ pub unsafe fn is_stack_low(ts: Thread) -> bool {
     unsafe { get::<i64>(ts, STACK_WORD) != 0 && stack_check(ts, (&raw const here) as u64) == 0 }
 }
 
-/// Whether the current thread's stack has so many bytes left. Where that is not known, it is taken to have them.
+/// True if the current thread's stack has `bytes` bytes left, or if its bounds are unknown.
 pub fn has_stack(bytes: usize) -> bool {
     thread_local! {
-        /// The lowest address of the thread's stack, once somebody has asked: a system call tells it.
+        /// The lowest address of the thread's stack, cached because it takes a system call.
         static LOWEST: Cell<Option<usize>> = const { Cell::new(None) };
     }
     let lowest = LOWEST.get().unwrap_or_else(|| {
@@ -310,15 +318,16 @@ fn stack_bounds() -> Option<(usize, usize)> {
         let (mut low, mut size) = (std::ptr::null_mut(), 0);
         let found = libc::pthread_attr_getstack(&attr, &mut low, &mut size) == 0;
         libc::pthread_attr_destroy(&mut attr);
-        // An unlimited stack is mapped as it grows, above whatever was mapped below it.
+        // An unlimited stack is mapped as it grows, above the mapping below it.
         found.then(|| {
-            let cut = size.saturating_sub(MOST_STACK);
+            let cut = size.saturating_sub(MAX_STACK);
             (low as usize + cut, size - cut)
         })
     }
 }
 
-/// The first `count` slots of a frame, in the order in which the interpreter clears those of a frame that ends.
+/// The first `count` slots of a frame, in the order in which the interpreter clears the slots of a
+/// finished frame.
 pub fn in_order_of_clearing(count: i32) -> impl Iterator<Item = i32> {
     let last = count - 1;
     (0..count).map(move |slot| {
@@ -330,10 +339,10 @@ pub fn in_order_of_clearing(count: i32) -> impl Iterator<Item = i32> {
     })
 }
 
-/// Stack that is reckoned with at most.
-const MOST_STACK: usize = 64 << 20;
+/// Maximum stack size that is assumed.
+const MAX_STACK: usize = 64 << 20;
 
-/// LIR that unlinks a frame, drops what its slots hold, and pops it: `(thread, frame) -> ()`.
+/// LIR that unlinks a frame, drops the contents of its slots, and pops it: `(thread, frame) -> ()`.
 pub fn leave(unit: &UnitState) -> Func {
     let shape = unit.shape;
     let mut func = Func::new("leave", Signature::new(&[Ty::Ptr, Ty::Ptr], &[]));
@@ -380,8 +389,8 @@ pub fn leave(unit: &UnitState) -> Func {
     func
 }
 
-/// LIR for the address of so many words on top of the thread's data stack; fails where there is no memory, and goes on in
-/// a new block.
+/// LIR for the address of `words` words on top of the thread's data stack. It fails if there is
+/// no memory, and continues in a new block.
 pub fn push_words(b: &mut Builder<'_>, ts: Value, words: i32, fail: Block) -> Value {
     let top = b.load(Width::Ptr, ts, t::DATASTACK_TOP);
     let limit = b.load(Width::Ptr, ts, t::DATASTACK_LIMIT);
@@ -411,9 +420,10 @@ pub fn push_words(b: &mut Builder<'_>, ts: Value, words: i32, fail: Block) -> Va
     place
 }
 
-/// LIR that gives up what [`push_words`] gave, with all that was pushed behind it; goes on in a new block.
+/// LIR that pops the words of [`push_words`], and everything pushed after them; it continues in a
+/// new block.
 pub fn pop_words(b: &mut Builder<'_>, ts: Value, place: Value) {
-    // What is first in a chunk takes the chunk with it.
+    // The first allocation in a chunk frees the chunk with it.
     let chunk = b.load(Width::Ptr, ts, t::DATASTACK_CHUNK);
     let first = b.padd_imm(chunk, abi::chunk::DATA.into());
     let is_first = b.icmp(IntCond::Eq, place, first);
@@ -428,10 +438,11 @@ pub fn pop_words(b: &mut Builder<'_>, ts: Value, place: Value) {
     b.switch_to(done);
 }
 
-/// [`pop_words`] from outside of compiled code.
+/// [`pop_words`] for Rust code.
 ///
 /// # Safety
-/// `place` was given by [`push_words`] on this thread, and nothing that was pushed behind it is in use.
+/// `place` comes from [`push_words`] on this thread, and nothing that was pushed after it is in
+/// use.
 pub unsafe fn give_up_words(ts: Thread, place: *mut u8) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -444,7 +455,7 @@ pub unsafe fn give_up_words(ts: Thread, place: *mut u8) {
     }
 }
 
-/// Drop the reference in a slot, if there is one.
+/// Drops the reference in a slot, if there is one.
 fn drop_slot(b: &mut Builder<'_>, frame: Value, offset: i32) {
     let object = b.load(Width::Ptr, frame, offset);
     let null = b.is_null(object);
@@ -464,7 +475,7 @@ fn drop_slot(b: &mut Builder<'_>, frame: Value, offset: i32) {
     b.switch_to(next);
 }
 
-/// Free an object that a local of an unlinked frame held.
+/// Frees an object that a local of an unlinked frame owned.
 unsafe extern "C" fn free_local(object: Object) {
     // SAFETY: the count has just become zero.
     unsafe { _Py_Dealloc(object) };
@@ -484,13 +495,14 @@ unsafe extern "C" fn drop_locals(frame: Frame, count: i64) {
     }
 }
 
-/// Put the raw locals of a native frame that is about to end into their slots, if others than the frame hold its frame
-/// object: they may look at them later.
+/// Stores the raw locals of a native frame that is about to end into their slots if its frame
+/// object has other owners, which may read them later.
 ///
 /// # Safety
 /// `frame` is a native frame; its shadows and position are those of its end.
 pub unsafe fn keep_locals(frame: Frame) {
-    // SAFETY: the caller's promise. The result of the call must survive a failure, so no exception is left.
+    // SAFETY: the caller's promise. The result of the call must survive a failure, so no exception
+    // is left.
     unsafe {
         let object: Object = get(frame, f::FRAME_OBJ);
         if !object.is_null() && Py_REFCNT(object) > 1 && materialise(frame) < 0 {
@@ -499,9 +511,10 @@ pub unsafe fn keep_locals(frame: Frame) {
     }
 }
 
-/// Clear and pop an unlinked frame that a frame object refers to.
+/// Clears and pops an unlinked frame that has a frame object.
 unsafe extern "C" fn clear_seen(ts: Thread, frame: Frame) {
-    // SAFETY: the frame is the top of the data stack; it gets the references that the interpreter drops.
+    // SAFETY: the frame is the top of the data stack; it gets the references that the interpreter
+    // drops.
     unsafe {
         keep_locals(frame);
         own(frame);
@@ -510,12 +523,12 @@ unsafe extern "C" fn clear_seen(ts: Thread, frame: Frame) {
     }
 }
 
-/// Make a native frame the interpreter's: references of its own, no mark.
+/// Makes a native frame the interpreter's: it gets references of its own and loses its mark.
 ///
 /// # Safety
-/// `frame` is a native frame that a function unit made.
+/// `frame` is a native frame that a function unit pushed.
 pub unsafe fn own(frame: Frame) {
-    // SAFETY: code and function are alive, because the unit and its caller hold them.
+    // SAFETY: code and function are alive: the unit and its caller own references.
     unsafe {
         Py_INCREF(slots::code(frame));
         Py_INCREF(slots::function(frame));
@@ -523,7 +536,8 @@ pub unsafe fn own(frame: Frame) {
     }
 }
 
-/// Take its mark from a native frame whose slots are about to be the interpreter's: nobody who looks at it finds raw locals.
+/// Removes the mark of a native frame whose slots are about to be the interpreter's, so that
+/// readers of the frame look for no raw locals.
 ///
 /// # Safety
 /// `frame` is a native frame; the caller keeps its unit.
@@ -532,8 +546,9 @@ pub unsafe fn unmark(frame: Frame) {
     unsafe { state::set_mark(frame, 0) };
 }
 
-/// Put the raw locals of a native frame into their slots for somebody who is going to read or set them until he [`close`]s it. Gives a
-/// negative status with an exception, and nothing is to be closed, if there is no memory.
+/// Stores the raw locals of a native frame into their slots for a caller that reads or sets them
+/// until it calls [`close`]. If there is no memory, returns a negative status with an exception,
+/// and nothing is to be closed.
 ///
 /// # Safety
 /// `frame` is linked in a thread.
@@ -549,8 +564,8 @@ pub unsafe fn open(frame: Frame) -> i32 {
     }
 }
 
-/// Somebody for whom a frame was [`open`]ed is done with it. After the last one the unit goes on with its raw locals, if it has not left
-/// meanwhile and the slots still are as they were.
+/// A reader for which a frame was [`open`]ed is done. After the last one the unit continues with
+/// its raw locals, if it is still active and the slots are unchanged.
 ///
 /// # Safety
 /// `frame` is a frame.
@@ -568,7 +583,7 @@ pub unsafe fn close(frame: Frame) {
     }
 }
 
-/// The slots of a frame that was [`open`]ed have other values than the unit put there: it has to leave.
+/// The slots of an [`open`]ed frame were changed, so the unit has to deoptimise.
 ///
 /// # Safety
 /// `frame` is a frame.
@@ -581,13 +596,13 @@ pub unsafe fn keep_open(frame: Frame) {
     }
 }
 
-/// Undo [`materialise`], whose values are in the slots still.
+/// Undoes [`materialise`]; the slots still have its values.
 unsafe fn restore(frame: Frame) {
-    // SAFETY: the caller's frame is native and materialised, and its unit, which lives, has made sure that this can be undone. What is dropped are
-    // numbers.
+    // SAFETY: the caller's frame is native and materialised. Its unit is alive and has made sure
+    // that this can be undone. Only numbers are dropped.
     unsafe {
         let shape = CodeShape::of(slots::code(frame));
-        // What others have put there was noted, so all are objects.
+        // A change of a slot by other code was noted and prevents this, so all slots are objects.
         slots::hide(frame, shape.nlocalsplus);
         let words = words(frame, &shape);
         let map: *const RawMap = get(words, shape.copy());
@@ -604,14 +619,16 @@ unsafe fn restore(frame: Frame) {
     }
 }
 
-/// Mark a frame whose raw locals were put into their slots, all of them null before, as a map says; or say that nothing undoes that.
+/// Marks a frame whose raw locals, all null before, were stored into their slots as `undo` says;
+/// without `undo` the frame stays materialised.
 unsafe fn mark_materialised(frame: Frame, unit: &UnitState, undo: Option<*const RawMap>) {
     // SAFETY: the caller's frame is native, and the unit its own.
     unsafe {
-        // Who has seen a local may change what is in it.
+        // Code that has read a local may change the object in it.
         let undo = undo.filter(|_| !unit.has_private_objects());
         if let Some(map) = undo {
-            // Which copy of the instruction runs is not asked again before that is undone.
+            // The number of the running copy of the instruction is not needed before this is
+            // undone.
             put(words(frame, &unit.shape), unit.shape.copy(), map);
         }
         put::<u8>(frame, READERS, if undo.is_some() { 0 } else { FOR_GOOD });
@@ -620,10 +637,11 @@ unsafe fn mark_materialised(frame: Frame, unit: &UnitState, undo: Option<*const 
     }
 }
 
-/// Put the raw locals of a native frame into their slots, so that others can see and set them. Gives a negative status
-/// with an exception if there is no memory.
+/// Stores the raw locals of a native frame into their slots, so that other code can read and set
+/// them. Returns a negative status with an exception if there is no memory.
 unsafe fn materialise(frame: Frame) -> i32 {
-    // SAFETY: a linked frame; shadows of the locals in the raw map were stored before the call-out that led here.
+    // SAFETY: a linked frame; shadows of the locals in the raw map were stored before the call-out
+    // that led here.
     unsafe {
         if is_materialised(frame) {
             return 0;
@@ -636,15 +654,15 @@ unsafe fn materialise(frame: Frame) -> i32 {
             mark_materialised(frame, unit, Some(std::ptr::null()));
             return 0;
         };
-        // What others have seen stays what it is.
+        // An object that was visible once must keep its identity.
         let mut is_undone = map.virtuals.is_empty();
-        // Made before any slot changes: each once, however many locals hold it.
+        // Materialised before any slot changes, each once, even if several locals refer to it.
         let mut virtuals: Vec<Object> = Vec::new();
         for object in &map.virtuals {
             if let Some((flag, other)) = object.instead
                 && get::<u64>(words(frame, &unit.shape), 8 * flag as i32) == 0
             {
-                // Null, or an object that there is: nothing has to be made.
+                // Null, or an object that exists: nothing has to be allocated.
                 let other = shadowed(frame, &unit.shape, other, &virtuals);
                 virtuals.push(other.unwrap_or(std::ptr::null_mut()));
                 continue;
@@ -656,9 +674,10 @@ unsafe fn materialise(frame: Frame) -> i32 {
                     Err(()) => break,
                 }
             }
-            let made = match fields.len() == object.fields.len() {
-                true => virtual_of(&object.kind, &fields),
-                false => std::ptr::null_mut(),
+            let made = if fields.len() == object.fields.len() {
+                virtual_of(&object.kind, &fields)
+            } else {
+                std::ptr::null_mut()
             };
             if made.is_null() {
                 let error = PyErr_GetRaisedException();
@@ -693,15 +712,15 @@ unsafe fn materialise(frame: Frame) -> i32 {
     }
 }
 
-/// A new reference to the object that a raw map describes, its numbers being shadows; null for a local without a value, an
-/// error with an exception if there is no memory.
+/// A new reference to the object that a raw map describes; its numbers are shadows. Null for a
+/// local without a value; an error with an exception if there is no memory.
 unsafe fn shadowed(
     frame: Frame,
     shape: &CodeShape,
     source: Source,
     virtuals: &[Object],
 ) -> Result<Object, ()> {
-    // SAFETY: the caller is `materialise`, whose map says what the shadows are.
+    // SAFETY: the caller is `materialise`, whose map describes the shadows.
     let object = unsafe {
         let words = words(frame, shape);
         let word = |n: u32| get::<u64>(words, 8 * n as i32);
@@ -718,7 +737,7 @@ unsafe fn shadowed(
             Source::Float(n) | Source::FloatIf(n, _) => PyFloat_FromDouble(f64::from_bits(word(n))),
             Source::Bool(n) => PyBool_FromLong((word(n) != 0) as _),
             Source::Borrowed(n) => Py_NewRef(word(n) as Object),
-            // None where a virtual object stands for an unbound local.
+            // None if a virtual object represents an unbound local.
             Source::Virtual(n) => {
                 Py_XINCREF(virtuals[n as usize]);
                 return Ok(virtuals[n as usize]);
@@ -733,8 +752,8 @@ unsafe fn shadowed(
     }
 }
 
-/// A tuple that takes over the references of its items; null with an exception, and nothing taken over, if there is no
-/// memory.
+/// A tuple that takes over the references of its items. If there is no memory, null with an
+/// exception, and nothing is taken over.
 ///
 /// # Safety
 /// The items are objects.
@@ -751,10 +770,10 @@ unsafe fn tuple_of(items: &[Object]) -> Object {
     }
 }
 
-/// A virtual object of this kind, which takes over its fields if it can be made; else null.
+/// A virtual object of this kind, which takes over its fields; null if it cannot be allocated.
 ///
 /// # Safety
-/// The fields are objects, such as the kind has.
+/// The fields are objects of the types that the kind has.
 pub unsafe fn virtual_of(kind: &VirtualKind, fields: &[Object]) -> Object {
     // SAFETY: the caller's promise.
     unsafe {
@@ -777,7 +796,7 @@ pub unsafe fn virtual_of(kind: &VirtualKind, fields: &[Object]) -> Object {
     }
 }
 
-/// The raw locals of a native frame while it calls out.
+/// The raw locals of a native frame during a call-out.
 ///
 /// # Safety
 /// `frame` is a native frame of the unit, in such a call.
@@ -792,15 +811,15 @@ unsafe fn raw_locals(unit: &UnitState, frame: Frame) -> Option<&RawMap> {
     if here.clone().nth(1).is_none() {
         return here.next();
     }
-    // SAFETY: where there are several, the code has stored which it is.
+    // SAFETY: if there are several, the code has stored the number of the running one.
     let copy: u64 = unsafe { get(words(frame, &unit.shape), unit.shape.copy()) };
     let map = here.find(|map| map.copy == copy);
     debug_assert!(map.is_some(), "no copy {copy} at position {pos}");
     map
 }
 
-/// Whether native frames may be made at all: the words behind a frame must fit a chunk, which those of any function do that is
-/// small enough for the compiler.
+/// True if a function may have native frames: the words behind a frame must fit a chunk. Those of
+/// any function that is small enough for the compiler do.
 pub fn fits(shape: &CodeShape) -> bool {
     shape.extra_words() < 1700
 }

@@ -1,5 +1,5 @@
-//! The start of the runtime: the compiler with its host's description, and what turns the interpreter's things into the
-//! compiler's.
+//! The start of the runtime: the compiler with its description of the host, and the functions that
+//! translate the interpreter's objects into the compiler's input.
 
 use super::capi::Object;
 use super::compiler::Front;
@@ -15,14 +15,14 @@ use cladonia::types::Type;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Bytes of machine code at most, reserved as address space: what CPython's largest test files come to with everything compiled,
-/// twice.
+/// Maximum bytes of machine code, reserved as address space: twice the amount that CPython's
+/// largest test files need when everything is compiled.
 const CODE_MEMORY: usize = 256 << 20;
 
-/// Bring the runtime up.
+/// Starts the runtime.
 ///
 /// # Errors
-/// One line that says why the JIT cannot work in this process.
+/// One line with the reason why the JIT cannot work in this process.
 ///
 /// # Safety
 /// Called once, with the GIL and no exception pending.
@@ -34,14 +34,14 @@ pub unsafe fn start(gil: Gil, not_compiled: Object) -> Result<(), String> {
         let word: u64 = super::capi::get(super::capi::current_thread(), frames::STACK_WORD);
         if abi::tier2::is_on() || word != 0 {
             return Err(
-                "CPython's own experimental compiler is on, which PYTHON_JIT=0 turns off"
+                "CPython's own experimental JIT compiler is on; turn it off with PYTHON_JIT=0"
                     .to_owned(),
             );
         }
         objects::tracking::find()?;
         generators::start()?;
         chunks::keep_blocks();
-        let original = api::pristine_vectorcall().ok_or("no function can be made")?;
+        let original = api::pristine_vectorcall().ok_or("cannot create a function")?;
         helpers::ORIGINAL_VECTORCALL.store(original as usize, Ordering::Relaxed);
         intrinsics::look_around();
         let memory =

@@ -1,4 +1,4 @@
-//! What is known of a code object, its functions and their entries.
+//! The state of a code object, its functions and their entries.
 
 use super::capi::*;
 use super::closed::RawCell;
@@ -18,14 +18,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::c_void;
 use std::rc::Rc;
 
-/// Versions of one entry, the first included, before its function stays interpreted.
-const MOST_VERSIONS: u32 = 5;
-/// Units given up because what they leave out as never executed is executed after all, before nothing is left out.
+/// Maximum versions of one entry, the first included; after that its function stays interpreted.
+const MAX_VERSIONS: u32 = 5;
+/// Maximum units given up because code that they left out as never executed was executed. After
+/// that nothing is left out.
 pub const MOST_REACHED_LATE: u32 = 8;
-/// Namespaces that one code object is compiled for.
-const MOST_NAMESPACES: usize = 4;
+/// Maximum number of namespaces that one code object is compiled for.
+const MAX_NAMESPACES: usize = 4;
 
-/// What is known of a code object.
+/// The state of a code object.
 pub struct CodeState {
     /// Its constants.
     pub shape: CodeShape,
@@ -35,129 +36,134 @@ pub struct CodeState {
     pub fallbacks: Cell<u64>,
     /// Interpreted starts after there was an entry.
     pub bypassed: Cell<u64>,
-    /// How often it was [met](super::listening) running.
+    /// Number of times that it was [observed](super::listening) running.
     pub met: Cell<u32>,
-    /// Whether its own events are enabled, but where they were disabled since.
+    /// True if its own events are enabled, except where they were disabled since.
     pub is_heard: Cell<bool>,
-    /// When they were enabled last.
+    /// The time at which they were last enabled.
     pub heard: Cell<u64>,
-    /// When those are to be enabled again that were disabled.
+    /// The time at which disabled events are to be enabled again.
     pub hear_at: Cell<u64>,
-    /// When the first event was heard of it; 0 before.
+    /// The time of its first event; 0 before.
     pub began: Cell<u64>,
-    /// Calls below this number are only counted.
+    /// Calls below this number are only counted, not weighed.
     pub next_call: Cell<u64>,
-    /// When its calls are to be weighed.
+    /// The next count at which its calls are weighed.
     pub counted: Cell<Counter>,
-    /// Whether compiling pays.
+    /// True if compiling pays.
     pub pays: Cell<bool>,
     /// Entries, one for each pair of globals and builtins.
     pub entries: RefCell<Vec<Rc<Entry>>>,
-    /// Of a generator's code: what its generators are resumed in.
+    /// For a generator's code: the units that resume its generators.
     pub generator: GeneratorState,
-    /// Units whose code was ordered, and those that are made but not installed yet.
+    /// Units that are ordered, and those that are compiled but not installed yet.
     pub ordered: RefCell<Vec<UnitRef>>,
-    /// Units that were stale when they were made.
+    /// Units that were stale when their compile finished.
     pub stale: Cell<u32>,
-    /// How many orders workers had carried out when the compiler was last busy with what was asked of this code.
+    /// The number of orders that workers had delivered when a request for this code last got
+    /// "busy".
     pub busy_at: Cell<Option<u64>>,
     /// Loops by position.
     pub loops: RefCell<BTreeMap<u32, LoopState>>,
-    /// The classes of its locals while it was interpreted.
+    /// The classes of its locals, observed while it was interpreted.
     pub locals: RefCell<Locals>,
-    /// The classes that its attributes' instructions have met then.
+    /// The classes observed at its attribute instructions while it was interpreted.
     pub sites: RefCell<Sites>,
-    /// What units have taught the next ones.
+    /// The profile that past units have recorded for the next ones.
     pub learnt: RefCell<Learnt>,
-    /// Units that were given up for what was sampled.
+    /// Units that were given up because of sampled operands.
     pub taught: Cell<u32>,
-    /// Units that were given up because of what they left out as never executed.
+    /// Units that were given up because code that they left out was executed.
     pub reached_late: Cell<u32>,
-    /// Why calls are not compiled.
+    /// The reason why calls are not compiled.
     pub refused: OnceCell<String>,
-    /// Why running frames are not taken over.
+    /// The reason why running frames are not taken over.
     pub loops_refused: OnceCell<String>,
-    /// Whether closed units have failed, so that no more are made.
+    /// True if closed units have failed, so that no more are compiled.
     pub open: Cell<bool>,
-    /// Whether a compile was ever tried.
+    /// True if a compile was ever tried.
     pub tried: Cell<bool>,
-    /// Whether there ever was a unit.
+    /// True if there ever was a unit.
     pub compiled: Cell<bool>,
 }
 
-/// What was met where units bet on something else, by instruction.
+/// Observations at failed guards, by instruction.
 #[derive(Clone, Default)]
 pub struct Learnt {
-    /// Bets that failed too often.
+    /// Speculations that failed too often.
     pub avoid: HashSet<(Pc, Reason)>,
-    /// Receivers that were met where the class that was bet on was not.
+    /// Classes of receivers that differed from the speculated class.
     pub met: HashMap<Pc, History>,
-    /// The keys that instances share of which one was laid out in another way than was bet on.
+    /// The shared keys of instances whose layout differed from the speculated one.
     pub keys: HashMap<Pc, Keys>,
-    /// Operands that were met where the numbers that were bet on were not.
+    /// Number types of operands that differed from the speculated ones.
     pub operands: HashMap<Pc, Operands>,
-    /// The code of functions that were met where another function was bet on, of what this code keeps alive.
+    /// The code object of callees that differed from the speculated function. This code keeps it
+    /// alive.
     pub kin: HashMap<Pc, Object>,
-    /// Addresses of the code of functions that were deallocated while a unit relied on them. For example, a function that calls
-    /// its sibling `leaf` in `def outer(): def leaf(): ...` meets another `leaf` with each call of `outer`.
+    /// Addresses of the code objects of functions that were deallocated while a unit relied on
+    /// them. For example, a function that calls its sibling `leaf` in
+    /// `def outer(): def leaf(): ...` observes another `leaf` with each call of `outer`.
     pub deallocated: HashSet<usize>,
-    /// What general operations have met.
+    /// Operands observed by sampling general operations.
     pub sampled: HashMap<Pc, Sampled>,
 }
 
-/// Units that were given up because of what one instruction's operands were.
+/// Units that were given up because of one instruction's operands.
 #[derive(Clone, Copy, Default)]
 pub struct Failures {
     count: u32,
-    /// How many units had been made when the last one was given up.
+    /// The number of units compiled when the last one was given up.
     made: u64,
 }
 
-/// Units given up because of the operands that one instruction met, before it is compiled for any.
-const MOST_OPERAND_FAILURES: u32 = 3;
+/// Maximum units given up because of one instruction's operands; after that it is compiled for
+/// operands of any type.
+const MAX_OPERAND_FAILURES: u32 = 3;
 
 impl Failures {
-    /// Count a unit, the `number`th of `made`, and say whether there were so many that it is to be bet on no more. A unit that
-    /// was made before the last one was given up did not know what that one has met: it counts for nothing.
+    /// Counts a unit, the `number`th of `made`. Returns true if the speculation is not to be
+    /// repeated. A unit that was compiled before the last one was given up lacked that one's
+    /// profile, so it does not count.
     pub fn count(&mut self, number: u64, made: u64) -> bool {
         if number >= self.made {
             self.count += 1;
             self.made = made;
         }
-        self.count >= MOST_OPERAND_FAILURES
+        self.count >= MAX_OPERAND_FAILURES
     }
 }
 
-/// Classes that an attribute's instruction has met.
+/// Classes observed at an attribute instruction.
 #[derive(Clone, Default)]
 pub struct History {
-    /// Their versions: a class that has changed since is another to compiled code.
+    /// Their versions: to compiled code, a class that has changed since is another class.
     pub versions: Vec<u32>,
-    /// The units that were given up because of them.
+    /// The units that were given up because of these classes.
     pub failures: Failures,
-    /// Whether it has met an object with a dictionary of its own where the unit did not expect one.
+    /// True if an object with a dictionary of its own was observed and the unit did not expect one.
     pub has_dicts: bool,
 }
 
-/// How many keys the instances of a class shared, where one of them was not laid out as was bet on. Keys grow: the next unit
-/// knows of more, and may be right.
+/// The number of keys that the instances of a class shared when one of them did not have the
+/// speculated layout. Keys grow: the next unit knows more of them, and may be right.
 #[derive(Clone, Copy, Default)]
 pub struct Keys {
-    /// When it was met last.
+    /// At the last observation.
     pub met: i64,
-    /// When a unit was last given up for it.
+    /// When a unit was last given up because of it.
     pub learnt: i64,
 }
 
-/// Classes remembered for an instruction.
-const MOST_CLASSES: usize = 6;
+/// Maximum classes recorded for an instruction.
+const MAX_CLASSES: usize = 6;
 
 impl History {
-    /// Remember a class, by its version.
+    /// Records a class, by its version.
     pub fn add(&mut self, version: u32) {
         if !self.versions.contains(&version) {
-            // The newest are the likeliest to be alive.
-            if self.versions.len() == MOST_CLASSES {
+            // The newest are the most likely to be alive.
+            if self.versions.len() == MAX_CLASSES {
                 self.versions.remove(0);
             }
             self.versions.push(version);
@@ -165,7 +171,7 @@ impl History {
     }
 }
 
-/// What the operands of arithmetic or a comparison were where they were not what was bet on.
+/// The types of operands of arithmetic or a comparison that differed from the speculated ones.
 #[derive(Clone, Copy, Default)]
 pub struct Operands {
     /// Two numbers of one kind.
@@ -179,7 +185,7 @@ pub struct Operands {
 }
 
 impl Operands {
-    /// Which numbers to expect, if they are only that.
+    /// The number types to expect, if only numbers were observed.
     pub fn numbers(&self) -> Option<Numbers> {
         match self {
             Operands { others: true, .. } => None,
@@ -198,21 +204,22 @@ pub struct Entry {
     pub globals: Object,
     /// Builtins.
     pub builtins: Object,
-    /// What native callers jump through.
+    /// The cell that native callers jump through.
     pub cell: Box<Cell<u64>>,
     /// The fallback of this arity.
     pub fallback: u64,
-    /// What native callers with raw values jump through: one for each signature that a closed unit has had.
+    /// The cells that native callers with raw values jump through: one for each signature that a
+    /// closed unit has had.
     pub raw_cells: RefCell<Vec<RawCell>>,
-    /// The vectorcall stub, made when first installed.
+    /// The vectorcall stub, compiled when first installed.
     pub stub: OnceCell<CompiledCode>,
     /// The unit.
     pub unit: Cell<Option<UnitRef>>,
-    /// Units made.
+    /// Number of units compiled.
     pub versions: Cell<u32>,
-    /// Whether the unit was lost and another may be made.
+    /// True if the unit was lost and another may be compiled.
     pub recompile: Cell<bool>,
-    /// What its arguments were when it was first compiled.
+    /// The types of its arguments when it was first compiled.
     pub live: RefCell<Vec<Type>>,
 }
 
@@ -221,17 +228,17 @@ pub struct Entry {
 pub struct LoopState {
     /// Back edges counted.
     pub turns: Counter,
-    /// Those of the activation that began last.
+    /// Back edges of the activation that began last.
     pub here: u64,
     /// The number of that activation among the calls.
     pub call: u64,
     /// Units, by namespace and stack depth.
     pub units: Vec<UnitRef>,
-    /// Units made.
+    /// Number of units compiled.
     pub versions: u32,
     /// Entries refused because of the frame's state.
     pub misfits: u32,
-    /// Whether nothing more is tried.
+    /// True if no further unit is compiled.
     pub closed: bool,
 }
 
@@ -240,11 +247,11 @@ pub struct LoopState {
 pub struct Installed {
     /// Its code object.
     pub code: Object,
-    /// Its version before.
+    /// Its version before installation.
     pub version: u32,
-    /// Its entry before.
+    /// Its vectorcall before installation.
     pub original: *const c_void,
-    /// Its entry since.
+    /// Its vectorcall since.
     pub stub: *const c_void,
     /// The entry cell.
     pub cell: *const Cell<u64>,
@@ -253,7 +260,7 @@ pub struct Installed {
 }
 
 impl CodeState {
-    /// Nothing known yet.
+    /// An empty state.
     pub fn new(shape: CodeShape) -> CodeState {
         CodeState {
             shape,
@@ -287,12 +294,12 @@ impl CodeState {
         }
     }
 
-    /// Versions of one entry before its function stays interpreted.
+    /// Maximum versions of one entry before its function stays interpreted.
     pub fn most_versions(&self) -> u32 {
-        MOST_VERSIONS + self.reached_late.get() + self.taught.get()
+        MAX_VERSIONS + self.reached_late.get() + self.taught.get()
     }
 
-    /// Compiling it pays: its next call is to hear of it.
+    /// Compiling it pays: its next call triggers a compile.
     pub fn set_pays(&self, gil: Gil) {
         if self.pays.replace(true) {
             return;
@@ -303,7 +310,7 @@ impl CodeState {
         }
     }
 
-    /// Since when it is listened to: now, if this is its first event.
+    /// The time since which it is monitored: now, if this is its first event.
     pub fn since(&self, gil: Gil) -> Since {
         if self.began.get() == 0 {
             self.began.set(gil.runtime().pauses.now());
@@ -314,7 +321,7 @@ impl CodeState {
         }
     }
 
-    /// It is to be listened to again when it is next met after this time.
+    /// Its events are to be enabled again when it is next observed after this time.
     pub fn hear_again(&self, at: u64) {
         self.hear_at.update(|known| known.min(at));
     }
@@ -327,15 +334,15 @@ impl CodeState {
         entry.cloned()
     }
 
-    /// Do something with the state of a loop, made when first asked for.
+    /// Calls `act` with the state of a loop, created on first use.
     pub fn with_loop<R>(&self, pos: u32, act: impl FnOnce(&mut LoopState) -> R) -> R {
         act(self.loops.borrow_mut().entry(pos).or_default())
     }
 
-    /// Take an invalidated unit out of the tables.
+    /// Removes an invalidated unit from the tables.
     pub fn detach(&self, unit: UnitRef) {
         let most = self.most_versions();
-        let reason = || format!("its bets failed in {most} versions");
+        let reason = || format!("its speculation failed in {most} versions");
         self.withdraw_order(unit);
         for entry in &*self.entries.borrow() {
             if entry.unit.get() == Some(unit) {
@@ -350,7 +357,7 @@ impl CodeState {
         }
         if self.generator.unit.get() == Some(unit) {
             let again = self.generator.versions.get() < most && self.refused.get().is_none();
-            // SAFETY: the unit holds its code object.
+            // SAFETY: the unit keeps its code object alive.
             unsafe { self.generator.withdraw(self.shape.code, again) };
             if !again {
                 self.refused.get_or_init(reason);
@@ -362,7 +369,8 @@ impl CodeState {
         }
     }
 
-    /// An order that something has made stale counts as a version: a unit that was installed in its place would have been lost too.
+    /// An order that has become stale counts as a version: a unit installed in its place would have
+    /// been invalidated too.
     fn withdraw_order(&self, unit: UnitRef) {
         let mut ordered = self.ordered.borrow_mut();
         let before = ordered.len();
@@ -383,7 +391,7 @@ impl CodeState {
         }
     }
 
-    /// The unit that was ordered for this place and namespace, if one was.
+    /// The ordered unit for this place and namespace, if there is one.
     pub fn ordered_unit(
         &self,
         kind: Kind,
@@ -397,7 +405,7 @@ impl CodeState {
         ordered.find(|&u| unsafe { (*u).is_at(kind, globals, builtins, at_top) })
     }
 
-    /// Whether something was ordered, and nothing of that is made.
+    /// True if there are orders, and none of them is compiled yet.
     pub fn is_all_ordered(&self) -> bool {
         let ordered = self.ordered.borrow();
         // SAFETY: units in tables are alive.
@@ -416,13 +424,13 @@ impl CodeState {
             .collect()
     }
 
-    /// Whether a call of one of its functions may run natively.
+    /// True if a call of one of its functions may run natively.
     pub fn has_function_unit(&self) -> bool {
         let entries = self.entries.borrow();
         entries.iter().any(|e| e.unit.get().is_some()) || self.generator.unit.get().is_some()
     }
 
-    /// Whether a loop can be entered here.
+    /// The unit by which a loop can be entered here.
     pub fn loop_unit(
         &self,
         kind: Kind,
@@ -440,7 +448,7 @@ impl CodeState {
     }
 }
 
-/// The state of a code object, made when first asked for.
+/// The state of a code object, created on first use.
 ///
 /// # Safety
 /// `code` is a code object.
@@ -467,8 +475,8 @@ pub unsafe fn parts_of(func: Object) -> (Object, Object, Object) {
     }
 }
 
-/// The entry of a function, made with its fallback if it has none. `None` if the code object has too many namespaces
-/// or the fallback cannot be compiled.
+/// The entry of a function, created with its fallback on first use. `None` if the code object has
+/// too many namespaces or the fallback cannot be compiled.
 ///
 /// # Safety
 /// `func` is a Python function.
@@ -487,7 +495,7 @@ unsafe fn entry_of_parts(
     if let Some(entry) = state.entry(globals, builtins) {
         return Some(entry);
     }
-    if state.entries.borrow().len() >= MOST_NAMESPACES {
+    if state.entries.borrow().len() >= MAX_NAMESPACES {
         return None;
     }
     let fallback = fallback_of(gil, state.shape.arity())?;
@@ -508,8 +516,8 @@ unsafe fn entry_of_parts(
     Some(entry)
 }
 
-/// Address of the cell that native callers of functions jump through which have this code, these globals and builtins: what
-/// `World::callee` answers.
+/// The address of the cell through which native code calls functions with this code, these globals
+/// and builtins: the answer to `World::callee`.
 ///
 /// # Safety
 /// The first is a code object.
@@ -533,13 +541,13 @@ fn fallback_of(gil: Gil, arity: usize) -> Option<u64> {
     Some(address)
 }
 
-/// Let calls of a function go through its entry.
+/// Routes the calls of a function through its entry.
 ///
 /// # Safety
 /// `func` is a Python function whose entry has a stub.
 pub unsafe fn install(gil: Gil, func: Object) -> bool {
-    // SAFETY: the caller's promise; `PyFunction_SetVectorcall` clears the version, so that every call site that was
-    // specialised for the function asks anew.
+    // SAFETY: the caller's promise; `PyFunction_SetVectorcall` clears the version, so that every
+    // call site that was specialised for the function checks anew.
     unsafe {
         if gil.runtime().is_installed(func) {
             return true;
@@ -574,8 +582,9 @@ pub unsafe fn install(gil: Gil, func: Object) -> bool {
     }
 }
 
-/// Let calls of a function that was just made go through the entry of its code's functions, if there is one: else its first call
-/// would have to ask for that. (A generator expression's is called once, and needs none.)
+/// Routes the calls of a new function through the entry of its code's functions, if there is one;
+/// otherwise its first call would have to look for it. (A generator expression is called once, and
+/// needs none.)
 ///
 /// # Safety
 /// `func` is a Python function.
@@ -602,7 +611,7 @@ pub unsafe fn adopt(gil: Gil, func: Object) {
     }
 }
 
-/// Give a function its own entry back, and its version if nothing about it has changed.
+/// Restores a function's own vectorcall, and its version if the function is unchanged.
 ///
 /// # Safety
 /// `func` is a Python function that is alive.
@@ -626,19 +635,19 @@ pub unsafe fn uninstall(gil: Gil, func: Object) {
     }
 }
 
-/// Uninstall all functions of a code object.
+/// Uninstalls all functions of a code object.
 pub fn uninstall_all_of(gil: Gil, code: Object) {
     let functions = gil.runtime().functions.borrow();
     let its = functions.iter().filter(|(_, i)| i.code == code);
     let its: Vec<usize> = its.map(|(&f, _)| f).collect();
     drop(functions);
     for func in its {
-        // SAFETY: functions in the table are alive: their destruction takes them out.
+        // SAFETY: functions in the table are alive: their destruction removes them.
         unsafe { uninstall(gil, func as Object) };
     }
 }
 
-/// Leave a code object to the interpreter from now on.
+/// Leaves a code object to the interpreter from now on.
 ///
 /// # Safety
 /// `code` is a code object.
@@ -662,7 +671,7 @@ pub unsafe fn give_up(gil: Gil, code: Object, reason: &str) {
     }
 }
 
-/// Forget a code object that is being freed, or whose last function is: its units are retired.
+/// Forgets a code object that is being freed, or whose last function is: its units are retired.
 ///
 /// # Safety
 /// No function of it is installed.
@@ -670,19 +679,21 @@ pub unsafe fn forget(gil: Gil, code: usize) {
     let Some(state) = gil.runtime().state(code as Object) else {
         return;
     };
-    gil.runtime().recording.because("its code ended", || {
-        for unit in state.units() {
-            // SAFETY: units in tables are alive.
-            unsafe { units::invalidate(gil, unit) };
-        }
-    });
+    gil.runtime()
+        .recording
+        .because("its code object was deallocated", || {
+            for unit in state.units() {
+                // SAFETY: units in tables are alive.
+                unsafe { units::invalidate(gil, unit) };
+            }
+        });
     let removed = gil.runtime().codes.borrow_mut().remove(&code);
     if let Some(state) = removed {
         if state.shape.is_generator() {
             // SAFETY: a code object that is being freed is still whole.
             unsafe { state.generator.forget(code as Object) };
         }
-        // SAFETY: it is whole as long as this goes on.
+        // SAFETY: it is whole during this call.
         unsafe { gil.runtime().recording.forgotten(&state) };
         gil.runtime().totals.forget(&state);
         // Native callers may still hold the address of a cell, and a stub may be on a native stack.
@@ -693,8 +704,8 @@ pub unsafe fn forget(gil: Gil, code: usize) {
     }
 }
 
-/// Forget the code objects that only their units keep alive, so that these can be freed: a module's top level that has run
-/// has no function whose end would say so.
+/// Forgets the code objects that only their units keep alive, so that these can be freed. A
+/// module's top level, for example, has no function whose deallocation would report this.
 pub fn forget_unused(gil: Gil) {
     let mut held: HashMap<usize, usize> = HashMap::new();
     let mut all = gil.runtime().units();
@@ -707,7 +718,8 @@ pub fn forget_unused(gil: Gil) {
     }
     for (code, units) in held {
         // A function and a running frame refer to their code object.
-        // SAFETY: each unit holds a reference to its code object; with no other there is no function of it.
+        // SAFETY: each unit owns a reference to its code object; without any other there is no
+        // function of it.
         unsafe {
             if Py_REFCNT(code as Object) as usize == units {
                 forget(gil, code);

@@ -1,28 +1,30 @@
-//! Generators (and coroutines) in compiled code: their units, and the ways into them.
+//! Generators (and coroutines) in compiled code: their units, and the entries into them.
 //!
 //! # How a generator is resumed
-//! A suspended generator's frame is the interpreter's in every respect, so that whoever comes first may resume it. Native
-//! code does through [`resume`]: the address of the code's unit is among the code object's extras, where nothing but a load
-//! stands between a generator and its unit. C code that iterates or sends comes here too, by the slots of the generators'
-//! classes ([`slots`]); what they cannot do themselves they leave to the slots' own functions, and so does the
-//! unit's entry where it must not go on (tracing, a generator that is running, a frame that somebody has looked into).
-//! Whether a generator has yielded or returned is in its own state afterwards.
+//! A suspended generator's frame is the interpreter's in every respect, so both interpreted and
+//! native code may resume it. Native code does so through [`resume`]: the address of the code's
+//! unit is among the code object's extras, so only a load separates a generator from its unit. C
+//! code that iterates or sends comes here too, through the slots of the generators' classes
+//! ([`slots`]). Cases that these functions cannot handle go to the slots' own functions; so does
+//! the unit's entry when it must not continue (tracing, a generator that is running, a frame whose
+//! locals are in use). The generator's own state records if it has yielded or returned.
 //!
 //! | file | owns |
 //! | --- | --- |
-//! | here | units: made, published, withdrawn |
+//! | here | units: compiled, published, withdrawn |
 //! | `expressions` | functions of generator expressions |
 //! | `chain` | generators that wait for each other |
 //! | `consumers` | interpreted code that resumes generators |
-//! | `forward` | loops that hand on what another generator yields |
+//! | `forward` | loops that forward the values of another generator |
 //! | `frames` | LIR to resume, suspend and end a frame |
-//! | `make` | generators made and freed |
+//! | `make` | generators allocated and freed |
 //! | `slots` | the slots of the classes |
 //!
 //! # The frame of a running generator
-//! It is marked as any native frame is. There are no words behind it: the unit has them on the thread's data stack while it
-//! runs, and the last slot of the frame's operand stack, which is empty meanwhile, says where. On the native stack they
-//! could not be read while the frame's greenlet is suspended: its part of that stack is elsewhere then.
+//! It is marked like any native frame. There are no words behind it: the unit keeps them on the
+//! thread's data stack while it runs, and the last slot of the frame's operand stack, which is
+//! empty meanwhile, has their address. On the native stack they could not be read while the frame's
+//! greenlet is suspended: its part of that stack is elsewhere then.
 
 mod chain;
 mod consumers;
@@ -53,25 +55,25 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-/// A unit that resumes frames: thread, generator, what is sent (taken over).
+/// A unit that resumes frames: thread, generator, the value sent (taken over).
 type Resume = unsafe extern "C" fn(Thread, Object, Object) -> Object;
 
-/// What is known of a generator's code besides its function's entry.
+/// The state of a generator's code besides its function's entry.
 pub struct GeneratorState {
     /// The unit.
     pub unit: Cell<Option<UnitRef>>,
-    /// Units made.
+    /// Number of units compiled.
     pub versions: Cell<u32>,
     cell: Box<ResumeCell>,
     forwards: RefCell<Option<Box<[Forward]>>>,
 }
 
-/// A table of resume points has this where there is none.
+/// The entry of a table of resume points where there is none.
 const NO_POINT: u8 = u8::MAX;
 
-/// Where units are among the extras of a code object; negative if there are none.
+/// The index of units among the extras of a code object; negative if there are none.
 static EXTRA: AtomicIsize = AtomicIsize::new(-1);
-/// Find the interpreter's own functions, and a place among the extras of code objects.
+/// Finds the interpreter's own functions, and reserves an index among the extras of code objects.
 ///
 /// # Safety
 /// Called once, with the GIL, before anything is compiled.
@@ -88,7 +90,7 @@ pub unsafe fn start() -> Result<(), String> {
 /// The extras are addresses of units, which the runtime frees itself.
 unsafe extern "C" fn no_free(_: *mut c_void) {}
 
-/// Whether an object is a generator or a coroutine.
+/// True for a generator or a coroutine.
 ///
 /// # Safety
 /// The object is alive.
@@ -99,13 +101,14 @@ pub unsafe fn is_resumable(object: Object) -> bool {
     class == &raw mut PyGen_Type || class == &raw mut PyCoro_Type
 }
 
-/// What stands with a code object whose generators may be resumed natively.
+/// The extra of a code object whose generators may be resumed natively.
 pub struct ResumeCell {
     /// The unit's entry, or [`recompile`].
     entry: Cell<usize>,
-    /// The unit's cell with the eval-breaker word that it need not ask about; that of another word if there is no unit.
+    /// The unit's cell with its eval-breaker word, for which no handling of pending work is needed;
+    /// a cell with a word that never matches if there is no unit.
     pending: Cell<*const u64>,
-    /// For each code unit the [`Forward`] that waits there, if some do; else null.
+    /// For each code unit the [`Forward`] that waits there; null if none does.
     forwards: Cell<*const Forward>,
     spares: Spares,
 }
@@ -128,7 +131,8 @@ unsafe fn cell_of<'a>(generator: Object) -> Option<&'a ResumeCell> {
 /// The object is one.
 #[inline(always)]
 unsafe fn cell_of_code<'a>(code: Object) -> Option<&'a ResumeCell> {
-    // SAFETY: a code object's extras are a length and so many words; a cell lives as long as it is there.
+    // SAFETY: a code object's extras are a length and as many words; a cell lives as long as it
+    // is there.
     unsafe {
         let extra: *const u8 = get(code.cast(), abi::code::EXTRA);
         let index = EXTRA.load(Ordering::Relaxed);
@@ -146,7 +150,7 @@ unsafe fn frame_of(generator: Object) -> Frame {
     unsafe { generator.cast::<u8>().offset(g::FRAME as isize) }
 }
 
-/// Whether a generator waits at a `yield`.
+/// True if a generator waits at a `yield`.
 ///
 /// # Safety
 /// As for [`unit_of`].
@@ -156,8 +160,9 @@ pub unsafe fn is_suspended(generator: Object) -> bool {
     unsafe { states::is_suspended(states::state(generator.cast())) }
 }
 
-/// Resume a generator natively, if there is a unit for it: gives what it yielded (it [is suspended](is_suspended) then) or
-/// returned, or null with an exception, which is no `StopIteration`. `value` is borrowed; nothing happens without a unit.
+/// Resumes a generator natively, if there is a unit for it. Returns the value that it yielded (it
+/// [is suspended](is_suspended) then) or returned, or null with an exception, which is no
+/// `StopIteration`. `value` is borrowed; without a unit nothing happens.
 ///
 /// # Safety
 /// `ts` is the current thread, `generator` is one and lives as long as the call.
@@ -177,7 +182,7 @@ pub unsafe fn resume(gil: Gil, ts: Thread, generator: Object, value: Object) -> 
     }
 }
 
-/// Resume a generator in its unit; the value is taken over.
+/// Resumes a generator in its unit; the value is taken over.
 #[inline(always)]
 unsafe fn enter_unit(ts: Thread, generator: Object, cell: &ResumeCell, value: Object) -> Object {
     // SAFETY: the entry is one that may be entered now.
@@ -187,10 +192,11 @@ unsafe fn enter_unit(ts: Thread, generator: Object, cell: &ResumeCell, value: Ob
     }
 }
 
-/// The helper that lets the interpreter resume a generator, for a unit that could not: no frame shows that unit.
+/// The helper that lets the interpreter resume a generator for a unit that could not: no frame
+/// shows that unit.
 ///
 /// # Safety
-/// Called by a unit on its thread: `generator` is one, the array has the one owned value that is sent.
+/// Called by a unit on its thread: `generator` is one, the array has the one owned value to send.
 pub unsafe extern "C" fn resume_interpreted(
     _ts: Thread,
     generator: Object,
@@ -200,11 +206,11 @@ pub unsafe extern "C" fn resume_interpreted(
     // SAFETY: compiled code runs with the interpreter's lock held.
     let gil = unsafe { Gil::held() };
     let _busy = Busy::new();
-    // SAFETY: a helper's promises: the array has the one value that is sent.
+    // SAFETY: a helper's promises: the array has the one value to send.
     unsafe { resume_in_place(gil, generator, *args) }
 }
 
-/// Let the interpreter resume a generator; the value is taken over.
+/// Lets the interpreter resume a generator; the value is taken over.
 ///
 /// # Safety
 /// As for [`resume`].
@@ -221,9 +227,9 @@ unsafe fn resume_in_place(gil: Gil, generator: Object, value: Object) -> Object 
     }
 }
 
-/// In place of a unit that was lost: make another, and let the generator go on.
+/// In place of a unit that was lost: compiles another, and resumes the generator.
 unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> Object {
-    // SAFETY: whoever resumes a generator holds the interpreter's lock.
+    // SAFETY: a caller that resumes a generator holds the GIL.
     let gil = unsafe { Gil::held() };
     announce();
     // SAFETY: as for a unit.
@@ -236,12 +242,13 @@ unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> 
             // The frame of a generator that has ended has no function any more.
             let func: Object = frame_slots::function(frame_of(generator));
             let (code, ..) = function_state::parts_of(func);
-            let made = match own == code {
-                true => compiling::unless_busy(gil, code, || compile(gil, func, &[])),
-                false => Ok(()),
+            let made = if own == code {
+                compiling::unless_busy(gil, code, || compile(gil, func, &[]))
+            } else {
+                Ok(())
             };
             match made {
-                // The next one that is resumed asks again.
+                // The next one that is resumed requests it again.
                 Err(Refusal::Busy) => return resume_in_place(gil, generator, value),
                 Err(Refusal::Lasting(reason)) => {
                     publish(own, None);
@@ -258,14 +265,15 @@ unsafe extern "C" fn recompile(ts: Thread, generator: Object, value: Object) -> 
     }
 }
 
-/// Let the generators of a code object be resumed through a cell, or not natively.
+/// Publishes the cell through which the generators of a code object are resumed, or none.
 unsafe fn publish(code: Object, cell: Option<&ResumeCell>) {
     let index = EXTRA.load(Ordering::Relaxed);
     if index >= 0 {
         let cell = cell.map_or(std::ptr::null_mut(), |cell| {
             std::ptr::from_ref(cell).cast_mut().cast::<c_void>()
         });
-        // SAFETY: the code object is alive. Without memory the place stays as it was: empty, or it would be there.
+        // SAFETY: the code object is alive. Without memory the extra stays empty: if it existed
+        // already, no memory would be needed.
         unsafe {
             if PyUnstable_Code_SetExtra(code, index, cell) < 0 {
                 PyErr_Clear();
@@ -275,7 +283,8 @@ unsafe fn publish(code: Object, cell: Option<&ResumeCell>) {
 }
 
 impl GeneratorState {
-    /// The unit was invalidated: the generators of its code go on elsewhere; `again` says that another may be made.
+    /// The unit was invalidated: the generators of its code are resumed elsewhere. `again` is true
+    /// if another unit may be compiled.
     ///
     /// # Safety
     /// The code object is alive.
@@ -315,13 +324,14 @@ impl Default for GeneratorState {
     }
 }
 
-/// Compile the body of a generator function, if there is no unit for it, and let generators be resumed in it.
+/// Compiles the body of a generator function, if there is no unit for it, and publishes it.
 ///
 /// # Errors
-/// A [`Refusal`], which nobody has recorded.
+/// A [`Refusal`], which is not recorded yet.
 ///
 /// # Safety
-/// `func` is a Python function whose code is a generator's; `live` are types of its locals at the start, or nothing.
+/// `func` is a Python function whose code is a generator's; `live` are types of its locals at the
+/// start, or empty.
 pub unsafe fn compile(gil: Gil, func: Object, live: &[Type]) -> Result<(), Refusal> {
     // SAFETY: the caller's promise.
     unsafe {
@@ -333,11 +343,13 @@ pub unsafe fn compile(gil: Gil, func: Object, live: &[Type]) -> Result<(), Refus
         let most = state.most_versions();
         if state.generator.versions.get() >= most {
             return Err(Refusal::Lasting(format!(
-                "its bets failed in {most} versions"
+                "its speculation failed in {most} versions"
             )));
         }
         if EXTRA.load(Ordering::Relaxed) < 0 {
-            return Err(Refusal::Lasting("code objects have no room".into()));
+            return Err(Refusal::Lasting(
+                "code objects have no room for extras".into(),
+            ));
         }
         let shape = state.shape;
         let unit = compiling::compile_unit(
@@ -369,7 +381,7 @@ pub unsafe fn compile(gil: Gil, func: Object, live: &[Type]) -> Result<(), Refus
     }
 }
 
-/// Whether a generator has ended.
+/// True if a generator has ended.
 ///
 /// # Safety
 /// The object is a generator or a coroutine.
@@ -382,7 +394,7 @@ pub unsafe fn has_ended(generator: Object) -> bool {
 /// For each code unit, the number of the resume point there, or [`NO_POINT`].
 ///
 /// # Errors
-/// If there are too many of them.
+/// There are too many of them.
 pub fn resume_table(code: &cladonia::bytecode::Code, units: usize) -> Result<Box<[u8]>, String> {
     let points = code.resume_points();
     if points.len() > NO_POINT as usize {

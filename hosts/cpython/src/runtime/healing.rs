@@ -1,4 +1,9 @@
-//! Speculation heals: exits are counted, failing bets are given up, and guards can be made to fail on purpose.
+//! Recovery from failed speculation: exits are counted, failing guards are dropped by recompiling,
+//! and guards can be made to fail on purpose.
+//!
+//! For example, `def area(s): return s.w * s.h` was compiled for instances of `Square`. If
+//! instances of `Circle` arrive, its class guard fails. After enough failures the unit is given up,
+//! and the next one tests for both classes.
 
 use super::capi::{Frame, Object, get};
 use super::function_state::{CodeState, Learnt, Operands};
@@ -15,29 +20,31 @@ use cladonia::types::Type;
 use pyo3_ffi::{Py_TYPE, PyFloat_Type, PyFunction_Type, PyLong_Type};
 use std::collections::HashMap;
 
-/// Failures after which a bet is not made again. One costs some interpreted instructions, a unit some thousand times as much;
-/// who asks for units early means to see them fail early too.
+/// Failures of a guard after which its speculation is not repeated. A failure costs some
+/// interpreted instructions, a unit some thousand times as much. A user who sets a low threshold
+/// wants early failures too.
 pub fn most_failures(gil: Gil) -> u64 {
     (gil.runtime().options.get().threshold / 4).clamp(20, 250)
 }
 
-/// Failures of another bet of a unit that is given up, after which that is not made again either.
+/// Failures of a unit's other guards after which, if the unit is given up, their speculations are
+/// not repeated either.
 fn some_failures(gil: Gil) -> u64 {
     (most_failures(gil) / 20).max(4)
 }
 
-/// Which guards fail on purpose.
+/// The guards that fail on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ForceExit {
-    /// None: only which are executed is noted.
+    /// None: only the guards that are executed are recorded.
     None,
-    /// None, and bets that fail are given up as ever: how often each is executed is counted.
+    /// None, and failing guards are handled as usual: the executions of each are counted.
     Count,
-    /// Each, the first time it is executed.
+    /// Each, at its first execution.
     First,
-    /// Each at a pseudo-random later time.
+    /// Each, at a pseudo-random later execution.
     Seed(u64),
-    /// Only the one of this number, the first time.
+    /// Only the one of this number, at its first execution.
     OneByOne(u64),
 }
 
@@ -55,10 +62,10 @@ impl ForceExit {
     }
 }
 
-/// A countdown that no run gets to the end of.
+/// A countdown that never reaches zero.
 const NEVER: u64 = u64::MAX;
 
-/// Number the guards of a new unit, and set the countdown of those that are to fail.
+/// Numbers the guards of a new unit, and sets the countdown of those that are to fail.
 pub fn prepare(gil: Gil, unit: &mut UnitState) {
     let guards: Vec<usize> = unit.guards().collect();
     let first = gil.runtime().guards_numbered.get();
@@ -96,7 +103,7 @@ pub(super) fn scramble(n: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// Count an exit; a bet that fails once too often is given up with its unit.
+/// Counts an exit; if a guard fails too often, its unit is given up.
 ///
 /// # Safety
 /// The unit is alive and stays so: an exit of it is being served.
@@ -108,7 +115,7 @@ pub unsafe fn count_exit(gil: Gil, unit: UnitRef, number: usize, record: &ExitRe
         counter.set(count);
         gil.runtime().totals.exits.update(|exits| exits + 1);
         worth::count_exit(&*unit, record.reason);
-        // Bets that fail are not made again by the next unit.
+        // The next unit does not repeat failed speculations.
         let heals = record.kind == ExitKind::Resume && record.reason.is_bet();
         if !heals && worth::is_lost(gil, &*unit) && (*unit).is_valid() {
             give_up(gil, unit, "its exits cost more than its code saves");
@@ -125,18 +132,20 @@ pub unsafe fn count_exit(gil: Gil, unit: UnitRef, number: usize, record: &ExitRe
         }
         if (*unit).is_valid() {
             learn(gil, unit);
-            let why = "a bet failed too often";
+            let why = "a guard failed too often";
             let recording = &gil.runtime().recording;
             recording.because(why, || units::invalidate(gil, unit));
         }
     }
 }
 
-/// Calls and turns of a loop for each exit from a frame that was kept open, below which a unit does not pay.
+/// Minimum calls and iterations per exit from a frame that was kept open; with fewer a unit does
+/// not pay.
 const TURNS_PER_OPENING: u64 = 16;
 
-/// Count an exit from a frame whose slots somebody still reads or has set. A unit that leaves so again and again, and soon each time, is
-/// given up for good: whoever does that will go on with it.
+/// Counts an exit from a frame whose slots are still being read, or were set. A unit that exits so
+/// again and again after a short time is given up for good: the program will continue to read its
+/// frames.
 ///
 /// # Safety
 /// The unit is alive and stays so: an exit of it is being served.
@@ -153,10 +162,10 @@ pub unsafe fn count_opened(gil: Gil, unit: UnitRef) {
     }
 }
 
-/// Give a unit up, and make no other in its place.
+/// Gives a unit up, without a replacement.
 ///
 /// # Safety
-/// As of [`count_exit`].
+/// As for [`count_exit`].
 unsafe fn give_up(gil: Gil, unit: UnitRef, reason: &str) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -173,8 +182,9 @@ unsafe fn give_up(gil: Gil, unit: UnitRef, reason: &str) {
     }
 }
 
-/// Take from a unit's exits what the next one is not to bet on: from all that were taken more than a few times, so
-/// that a unit that fails in several places is not made again for each.
+/// Records a unit's failed speculations, which the next unit does not repeat: all guards that
+/// failed more than a few times, so that a unit that fails in several places is not recompiled for
+/// each.
 unsafe fn learn(gil: Gil, unit: UnitRef) {
     // SAFETY: the caller's unit is alive.
     unsafe {
@@ -224,8 +234,8 @@ unsafe fn learn(gil: Gil, unit: UnitRef) {
     }
 }
 
-/// Remember the class of the object on top of the stack, where an attribute's instruction, or one that asks for its truth, leaves
-/// because of it, or because the object has a dictionary of its own.
+/// Records the class of the object on top of the stack, where an attribute instruction or a truth
+/// test exits because of it, or because the object has a dictionary of its own.
 ///
 /// # Safety
 /// The unit is alive; `frame` is complete for the exit.
@@ -260,7 +270,7 @@ pub unsafe fn note_class(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Fr
         if record.reason == Reason::Shape {
             if dictionaries::has_own(object) {
                 dictionaries::note(class);
-                // The next unit will be another, if this one did not know.
+                // The next unit will differ, if this one did not know.
                 if dictionaries::noted(class, (*unit).made) {
                     let state = function_state::state_of(gil, shape.code);
                     let mut learnt = state.learnt.borrow_mut();
@@ -287,8 +297,8 @@ pub unsafe fn note_class(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Fr
     }
 }
 
-/// Remember the code of the function that is called where another one was bet on: the topmost one on the stack of which there are
-/// others, made by the same code as this one.
+/// Records the code object of a called function that differs from the speculated one: of the
+/// topmost function on the stack whose code has several functions.
 ///
 /// # Safety
 /// The unit is alive; `frame` is complete for the exit.
@@ -297,7 +307,7 @@ pub unsafe fn note_function(gil: Gil, unit: UnitRef, record: &ExitRecord, frame:
     if !is_other || !record.inlined.is_empty() {
         return;
     }
-    // SAFETY: the caller's promise; what stands on the stack is null or an object.
+    // SAFETY: the caller's promise; the stack has nulls and objects.
     unsafe {
         let shape = (*unit).shape;
         let state = function_state::state_of(gil, shape.code);
@@ -317,12 +327,14 @@ pub unsafe fn note_function(gil: Gil, unit: UnitRef, record: &ExitRecord, frame:
     }
 }
 
-/// Bet on no single function that the code itself makes, once it has been called more than once: each call makes another, and a unit
-/// that bet on one would keep it, with all that its cells hold, for nothing. So it is with a closure that calls itself, whose own function
-/// is in a cell: a call that gives all arguments needs no more of it than its code.
-///
+/// Removes the speculation on a single function that the code itself creates, once the code was
+/// called more than once: each call creates another function, and a unit that speculates on one
+/// would keep it alive, with the contents of its cells, for nothing. The same holds for a closure
+/// that calls itself, whose own function is in a cell. A call that passes all arguments needs only
+/// the code of the function. For example, in `def outer(): def inner(): ...; inner()`, each call of
+/// `outer` calls another `inner`.
 /// # Safety
-/// The GIL is held; `code` is what the state's code object was decoded to.
+/// The GIL is held; `code` was decoded from the state's code object.
 pub unsafe fn expect_others(state: &CodeState, code: &Code) {
     let is_called_again = state.calls.get() >= 2;
     for (pc, instr) in (0..).map(Pc).zip(&code.instrs) {
@@ -352,7 +364,7 @@ pub unsafe fn expect_others(state: &CodeState, code: &Code) {
     }
 }
 
-/// Say of calls that have met several functions of one code which code that is.
+/// Marks calls that have observed several functions of one code object with that code object.
 pub fn mark_kin(learnt: &Learnt, code: &mut Code) {
     for (pc, kin) in &learnt.kin {
         if let Some(instr) = code.instrs.get_mut(pc.0 as usize) {
@@ -363,7 +375,7 @@ pub fn mark_kin(learnt: &Learnt, code: &mut Code) {
     }
 }
 
-/// Note which numbers two operands are.
+/// Records the number types of two operands.
 ///
 /// # Safety
 /// Live objects.
@@ -371,7 +383,7 @@ unsafe fn note_operands(operands: &mut Operands, reason: Reason, a: Object, b: O
     // SAFETY: the caller's promise.
     let of = |class| unsafe { (Py_TYPE(a) == class) as u8 + (Py_TYPE(b) == class) as u8 };
     match (of(&raw mut PyLong_Type), of(&raw mut PyFloat_Type)) {
-        // Two floats and no bet on anything else: what failed was the operation.
+        // Two floats and no other speculation: the operation itself failed.
         (0, 2) if reason == Reason::Domain => {}
         (2, 0) | (0, 2) => operands.alike = true,
         (1, 1) => operands.mixed = true,
@@ -379,8 +391,9 @@ unsafe fn note_operands(operands: &mut Operands, reason: Reason, a: Object, b: O
     }
 }
 
-/// Which instructions take floats and ints as they come: those that have met both, and where some have, those of the same
-/// function where floats were expected, or where nothing was and nothing is known.
+/// The instructions that accept floats and ints alike: those that have observed both. If there are
+/// any, also those of the same function that expected floats, or that have neither expectation nor
+/// profile.
 pub fn numbers_met(learnt: &Learnt, code: &Code, met: &mut HashMap<Pc, Met>) {
     let all = || learnt.operands.values().filter_map(Operands::numbers);
     let any = all().any(|numbers| numbers == Numbers::Any);
@@ -400,8 +413,8 @@ pub fn numbers_met(learnt: &Learnt, code: &Code, met: &mut HashMap<Pc, Met>) {
     }
 }
 
-/// The classes that were met and have not changed since, by instruction, with their relatives; and what keeps them
-/// alive.
+/// The observed classes that have not changed since, by instruction, with their relatives; and
+/// references that keep them alive.
 ///
 /// # Safety
 /// The GIL is held.
@@ -438,19 +451,19 @@ unsafe fn exact(class: &LiveClass) -> Type {
     Type::from_class_exact(unsafe { objects::class_handle(class.as_type()) })
 }
 
-/// The countdowns of a unit's guards now, by number.
+/// The current countdowns of a unit's guards, by number.
 fn countdowns(unit: &UnitState) -> impl Iterator<Item = (u64, u64)> + '_ {
     let table = unit.force.as_deref().unwrap_or_default();
     let guards = (unit.first_guard..).zip(unit.guards());
     guards.filter_map(|(number, guard)| Some((number, table.get(guard)?.get())))
 }
 
-/// How many forced guards of a unit have not failed yet.
+/// Number of forced guards of a unit that have not failed yet.
 pub fn never_reached(unit: &UnitState) -> u64 {
     countdowns(unit).filter(|(_, word)| *word != 0).count() as u64
 }
 
-/// How often the guards of a unit were executed, by reason, where none is to fail on purpose.
+/// Executions of a unit's guards, by reason, if none is to fail on purpose.
 pub fn executions(gil: Gil, unit: &UnitState) -> impl Iterator<Item = (&'static str, u64)> + '_ {
     let counts = matches!(
         gil.runtime().options.get().force,
@@ -464,7 +477,7 @@ pub fn executions(gil: Gil, unit: &UnitState) -> impl Iterator<Item = (&'static 
         .filter(move |(_, count)| counts && *count != 0)
 }
 
-/// The numbers of the guards that were executed, where none is to fail.
+/// The numbers of the guards that were executed, if none is to fail.
 pub fn reached(gil: Gil, unit: &UnitState) -> Vec<u64> {
     if gil.runtime().options.get().force != Some(ForceExit::None) {
         return Vec::new();

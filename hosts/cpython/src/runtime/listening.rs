@@ -1,16 +1,19 @@
-//! Which code is listened to: what a clock finds running.
+//! The code that is monitored: code that a clock finds running.
 //!
-//! Each event of `sys.monitoring` costs a call or a back edge more than half of what it takes itself, and most code of a program is never
-//! worth compiling. So nothing is listened to at first. A worker looks at a clock: every millisecond in which the program has used a processor,
-//! it asks the interpreter for a pending call, which notes what code the innermost frame is of. Code that was met [twice](HEARD_AT) has its own
-//! events enabled; they count what is done and lead to compiles. What does not pay after some hundred events is not listened to until it is
-//! likely to ([`Counter`](super::pauses::Counter)), and then from the next time that it is met.
+//! Each event of `sys.monitoring` costs a call or a back edge more than half of its own time, and
+//! most code of a program is never worth compiling. So at first no code is monitored. A worker
+//! watches a clock: for every millisecond of processor time that the program has used, it requests
+//! a pending call from the interpreter, which records the code of the innermost frame. Code that
+//! was observed [twice](HEARD_AT) gets its own events enabled; they count executions and lead to
+//! compiles. Code that does not pay after some hundred events is not monitored until it is likely
+//! to ([`Counter`](super::pauses::Counter)), and then again from the next time that it is observed.
 //!
-//! The sample is biased. The interpreter makes pending calls at the start of a function and at a back edge, so a function is sampled there
-//! for the time since the last such place: in `def f(): text.split(); g()` it is `g` that is sampled for the time of `split`. The
-//! exact counts of the events correct that before anything is compiled.
+//! The sample is biased. The interpreter makes pending calls at the start of a function and at a
+//! back edge, so a function is sampled there for the time since the last such place: in `def f():
+//! text.split(); g()` the time of `split` is attributed to `g`. The exact counts of the events
+//! correct that before anything is compiled.
 //!
-//! Where no worker keeps the time, or there is a threshold to be counted to, all code is listened to.
+//! If no worker keeps the time, or the user has set a threshold of calls, all code is monitored.
 
 use super::abi::eval_breaker;
 use super::abi::monitoring::{JUMP, PY_START, STOP_ITERATION};
@@ -28,46 +31,49 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// How often code is met before it is listened to.
+/// Number of observations after which code is monitored.
 const HEARD_AT: u32 = 2;
 
-/// Frames from the innermost one whose code is met at one time, entry frames of the interpreter aside.
-const MOST_FRAMES: usize = 2;
+/// Number of frames, from the innermost one, whose code is observed at a tick; the interpreter's
+/// entry frames do not count.
+const MAX_FRAMES: usize = 2;
 
-/// The events of code that is listened to: the last one is never heard, and there for [`Monitor`]'s second tool.
+/// The events of monitored code. The last one has no callback; it is there for [`Monitor`]'s second
+/// tool.
 pub const EVENTS: c_int = 1 << PY_START | 1 << JUMP | 1 << STOP_ITERATION;
 
-/// What is listened to in this process.
+/// The monitored code of this process.
 #[derive(Default)]
 pub struct Listening {
-    /// Whether it is chosen by the clock.
+    /// True if the clock selects the code.
     is_sampled: Cell<bool>,
-    /// Code whose events are to be enabled again without waiting until it is met, by address.
+    /// Code whose events are to be enabled again without a further observation, by address.
     wanted: RefCell<Vec<usize>>,
-    /// Functions that are to be called, and when.
+    /// Functions to be called later, and the times.
     later: RefCell<Vec<(Instant, Object)>>,
-    /// How often the clock has ticked.
+    /// Number of ticks of the clock.
     ticks: Cell<u32>,
 }
 
-/// Ticks between two looks at the functions that the user asked for.
+/// Ticks between two checks of the functions that the user asked to compile.
 const TICKS_BETWEEN_LOOKS: u32 = 1024;
 
-/// Whether the call that was asked for was not made yet.
-static IS_ASKED: AtomicBool = AtomicBool::new(false);
+/// True while a requested call was not made yet.
+static IS_REQUESTED: AtomicBool = AtomicBool::new(false);
 
 impl Listening {
-    /// Whether code is listened to once it was met, and not all of it.
+    /// True if code is monitored once it was observed; false if all code is.
     pub fn is_sampled(&self) -> bool {
         self.is_sampled.get()
     }
 
-    /// Whether the options want what is done.
+    /// True if the mode is the one that the options ask for.
     pub fn is_as_wanted(&self, gil: Gil) -> bool {
         self.is_sampled.get() == is_wanted(gil)
     }
 
-    /// Choose by the clock from now on, if the options want that and a worker keeps the time. Gives whether it is so.
+    /// Lets the clock select from now on, if the options ask for that and a worker keeps the time.
+    /// Returns true if it does.
     pub fn start(&self, gil: Gil) -> bool {
         let workers = &gil.runtime().workers;
         if is_wanted(gil) {
@@ -75,14 +81,14 @@ impl Listening {
         }
         let is_sampled = is_wanted(gil) && workers.are_there();
         self.is_sampled.set(is_sampled);
-        IS_ASKED.store(false, Ordering::Relaxed);
+        IS_REQUESTED.store(false, Ordering::Relaxed);
         if is_sampled {
-            workers.tick(ask);
+            workers.tick(request_tick);
         }
         is_sampled
     }
 
-    /// Listen to nothing any more.
+    /// Stops monitoring.
     pub fn stop(&self, gil: Gil) {
         gil.runtime().workers.tick_no_more();
         self.is_sampled.set(false);
@@ -98,20 +104,22 @@ impl Listening {
         }
     }
 
-    /// A fork is over, and there is no worker. In the child one may be started at once; in the parent, the next start of any function leads to
-    /// one, but for those that belong to the fork.
+    /// A fork is over, and there is no worker. In the child one may be started at once; in the
+    /// parent, the next start of any function leads to one, except functions that belong to the
+    /// fork.
     pub fn after_fork(&self, gil: Gil, in_child: bool) {
         if !self.is_sampled.get() {
             return;
         }
-        IS_ASKED.store(false, Ordering::Relaxed);
-        match in_child {
-            true => gil.runtime().workers.start(gil),
-            false => Monitor::listen_to_all(gil, true),
+        IS_REQUESTED.store(false, Ordering::Relaxed);
+        if in_child {
+            gil.runtime().workers.start(gil)
+        } else {
+            Monitor::listen_to_all(gil, true)
         }
     }
 
-    /// See to it that a worker keeps the time, where all code is listened to until one does.
+    /// Starts a worker that keeps the time, where all code is monitored until there is one.
     pub fn keep_time(&self, gil: Gil) {
         let workers = &gil.runtime().workers;
         workers.start(gil);
@@ -120,25 +128,26 @@ impl Listening {
         }
     }
 
-    /// Call a function of Python's when the clock has ticked for a while: longer than a fork takes to end. At once if it does not tick.
+    /// Calls a Python function after the clock has ticked for a while: longer than a fork takes to
+    /// finish. Calls it at once if the clock does not tick.
     ///
     /// # Safety
     /// The GIL is held; a live object.
     pub unsafe fn call_later(&self, func: Object) {
-        // SAFETY: the caller's promise; the list has a reference.
+        // SAFETY: the caller's promise; the list owns a reference.
         unsafe {
             let func = Py_NewRef(func);
-            match self.is_sampled.get() {
-                true => self
-                    .later
+            if self.is_sampled.get() {
+                self.later
                     .borrow_mut()
-                    .push((Instant::now() + AFTER_FORK, func)),
-                false => call(func),
+                    .push((Instant::now() + AFTER_FORK, func))
+            } else {
+                call(func)
             }
         }
     }
 
-    /// Call what is due.
+    /// Calls the functions that are due.
     fn call_what_is_due(&self) {
         if self.later.borrow().is_empty() {
             return;
@@ -152,13 +161,13 @@ impl Listening {
         self.later.replace(later);
         let due: Vec<(Instant, Object)> = due;
         for (_, func) in due {
-            // SAFETY: the list had a reference, and the GIL is held in pending calls.
+            // SAFETY: the list owned a reference, and the GIL is held in pending calls.
             unsafe { call(func) };
         }
     }
 
-    /// Hear of interpreted starts of a generator's code that has a unit: each shows a consumer that does not
-    /// [find the unit](super::generators::lead_consumer).
+    /// Monitors interpreted starts of a generator's code that has a unit: each reveals a consumer
+    /// that does not [find the unit](super::generators::lead_consumer).
     pub fn hear_starts(&self, gil: Gil, code: Object) {
         if self.is_sampled.get()
             && let Some(state) = gil.runtime().state(code)
@@ -167,7 +176,7 @@ impl Listening {
         }
     }
 
-    /// Listen to code again soon, which was not worth it.
+    /// Monitors code again soon that did not pay before.
     pub fn want(&self, state: &CodeState) {
         if self.is_sampled.get() {
             self.wanted.borrow_mut().push(state.shape.code as usize);
@@ -175,13 +184,14 @@ impl Listening {
     }
 }
 
-/// Whether the options want code to be chosen by the clock.
+/// True if the options let the clock select the code.
 fn is_wanted(gil: Gil) -> bool {
     let options = gil.runtime().options.get();
     options.weighs && options.works_beside()
 }
 
-/// Call a function, and give up the reference to it. What it raises has no caller to go to.
+/// Calls a function, and drops the reference to it. An exception of the function has no caller to
+/// go to.
 ///
 /// # Safety
 /// The GIL is held, and the reference is the caller's.
@@ -197,24 +207,24 @@ unsafe fn call(func: Object) {
     }
 }
 
-/// Ask for [`tick`], unless it is asked for already. Called by workers.
+/// Requests [`tick`], unless it is requested already. Called by workers.
 ///
 /// # Safety
 /// The interpreter is not being taken down.
-unsafe fn ask() {
-    if !IS_ASKED.swap(true, Ordering::Relaxed) {
+unsafe fn request_tick() {
+    if !IS_REQUESTED.swap(true, Ordering::Relaxed) {
         // SAFETY: the caller's promise.
         let is_asked = unsafe { eval_breaker::ask_for_call(tick) };
         if !is_asked {
-            // There are others to be made before.
-            IS_ASKED.store(false, Ordering::Relaxed);
+            // The queue is full: other pending calls come first.
+            IS_REQUESTED.store(false, Ordering::Relaxed);
         }
     }
 }
 
-/// The pending call: notes what is running.
+/// The pending call: records the code that is running.
 extern "C" fn tick(_: *mut c_void) -> c_int {
-    IS_ASKED.store(false, Ordering::Relaxed);
+    IS_REQUESTED.store(false, Ordering::Relaxed);
     // SAFETY: the interpreter makes pending calls with its lock held.
     let gil = unsafe { Gil::held() };
     let Some(runtime) = gil.started() else {
@@ -246,7 +256,7 @@ extern "C" fn tick(_: *mut c_void) -> c_int {
     // SAFETY: the frames of the running thread, and its code objects, are alive.
     unsafe {
         let mut frame: Frame = get(current_thread(), t::CURRENT_FRAME);
-        let mut left = MOST_FRAMES;
+        let mut left = MAX_FRAMES;
         while !frame.is_null() && left > 0 {
             let code: Object = abi::slots::code(frame);
             if !abi::frames::is_entry(frame) && PyCode_Check(code) != 0 {
@@ -254,7 +264,7 @@ extern "C" fn tick(_: *mut c_void) -> c_int {
                     break;
                 }
                 left -= 1;
-                met(gil, code);
+                observe(gil, code);
             }
             frame = get(frame, f::PREVIOUS);
         }
@@ -262,18 +272,19 @@ extern "C" fn tick(_: *mut c_void) -> c_int {
     0
 }
 
-/// Code is running interpreted.
+/// Records that code is running interpreted.
 ///
 /// # Safety
 /// It is a code object.
-unsafe fn met(gil: Gil, code: Object) {
+unsafe fn observe(gil: Gil, code: Object) {
     // SAFETY: the caller's promise.
     let state = unsafe { state_of(gil, code) };
     let times = state.met.get().saturating_add(1);
     state.met.set(times);
-    let is_due = match state.is_heard.get() {
-        false => times >= HEARD_AT,
-        true => gil.runtime().pauses.now() >= state.hear_at.get(),
+    let is_due = if state.is_heard.get() {
+        gil.runtime().pauses.now() >= state.hear_at.get()
+    } else {
+        times >= HEARD_AT
     };
     let is_refused = state.refused.get().is_some() && state.loops_refused.get().is_some();
     if is_due && !is_refused {
@@ -281,7 +292,7 @@ unsafe fn met(gil: Gil, code: Object) {
     }
 }
 
-/// Enable the events of code, those as well that were disabled where it did not pay.
+/// Enables the events of code, including those that were disabled because it did not pay.
 fn hear(gil: Gil, state: &CodeState) {
     let code = state.shape.code;
     if state.is_heard.replace(true) {

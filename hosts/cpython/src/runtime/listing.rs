@@ -1,9 +1,14 @@
-//! Who asks the collector for objects that he was not given.
+//! Detects code that asks the collector for objects it has no reference to.
 //!
-//! Some units rely on it that nobody finds the objects which they have made and given to nobody
-//! ([`ObjectsPrivate`](cladonia::facts::Assumption::ObjectsPrivate)). `gc.get_objects()`, `gc.get_referrers()` and `gc.get_referents()` (of a
-//! frame) find them. So these functions are replaced while the JIT is on: before they answer, such units become invalid, which leave at
-//! their next check. A program that asks again and again has no such units any more.
+//! Some units assume that the objects which they allocate, and store nowhere else, are not visible
+//! to introspection ([`ObjectsPrivate`](cladonia::facts::Assumption::ObjectsPrivate)).
+//! `gc.get_objects()`, `gc.get_referrers()` and `gc.get_referents()` (of a frame) find them. So
+//! these functions are replaced while the JIT is on: before they answer, such units become invalid
+//! and exit at their next check. A program that calls them again and again gets no such units any
+//! more.
+//!
+//! For example, `t = (a, b)` whose items are only read again needs no tuple object; but then
+//! `gc.get_objects()` in a callee would miss it.
 
 use super::Gil;
 use super::capi::*;
@@ -12,8 +17,8 @@ use std::cell::Cell;
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
-/// How often somebody may ask before no unit relies on it any more that nobody does.
-const MOST_QUESTIONS: u32 = 8;
+/// Number of such calls after which no unit relies on this assumption any more.
+const MAX_QUESTIONS: u32 = 8;
 
 /// The functions of the module `gc`, by their flags.
 #[derive(Clone, Copy)]
@@ -29,7 +34,7 @@ const OURS: Functions = Functions {
     referents,
 };
 
-/// The module's own, and the rows of its table that they are in.
+/// The module's own functions, and the rows of its method table that they are in.
 static ORIGINALS: OnceLock<(Functions, [Row; 3])> = OnceLock::new();
 
 /// The row of a C function in its module's table of methods.
@@ -42,7 +47,7 @@ unsafe impl Send for Row {}
 unsafe impl Sync for Row {}
 
 impl Row {
-    /// What the function does.
+    /// The function in the row.
     ///
     /// # Safety
     /// The GIL is held.
@@ -51,10 +56,10 @@ impl Row {
         unsafe { (*self.0).ml_meth }
     }
 
-    /// Let the function do `to` if it does `from`; says whether it does `to` then.
+    /// Replaces the function by `to` if it is `from`; returns true if the row has `to` then.
     ///
     /// # Safety
-    /// The GIL is held; both are addresses of functions that are called as the row's flags say.
+    /// The GIL is held; both are addresses of functions with the row's calling convention.
     pub(super) unsafe fn exchange(self, from: usize, to: usize) -> bool {
         // SAFETY: the caller's promise; a row's function is a word.
         unsafe {
@@ -67,19 +72,19 @@ impl Row {
     }
 }
 
-/// What is counted of questions.
+/// Counts of such calls.
 #[derive(Default)]
 pub struct Listing {
-    /// Whether the module's functions are ours.
+    /// True while the module's functions are replaced.
     is_watched: Cell<bool>,
-    /// How often somebody has asked.
+    /// Number of calls.
     questions: Cell<u32>,
 }
 
 impl Listing {
-    /// Whether units may rely on it that nobody asks.
+    /// True if units may assume that there are no such calls.
     pub fn is_unlikely(&self) -> bool {
-        self.is_watched.get() && self.questions.get() < MOST_QUESTIONS
+        self.is_watched.get() && self.questions.get() < MAX_QUESTIONS
     }
 }
 
@@ -87,7 +92,7 @@ fn originals() -> &'static Functions {
     &ORIGINALS.get().expect("they were replaced").0
 }
 
-/// Somebody asks.
+/// Records a call.
 fn note(gil: Gil) {
     gil.runtime().listing.questions.update(|asked| asked + 1);
     gil.runtime().watches.objects_are_listed(gil);
@@ -122,7 +127,7 @@ unsafe extern "C" fn referents(module: Object, args: *mut Object, count: Py_ssiz
     unsafe { (originals().referents)(module, args, count) }
 }
 
-/// Hear who asks; undone by [`restore`].
+/// Replaces the functions; undone by [`restore`].
 pub fn interpose(gil: Gil) {
     // SAFETY: the GIL is held.
     unsafe {
@@ -138,7 +143,7 @@ pub fn interpose(gil: Gil) {
     }
 }
 
-/// Give the module its own functions back, where nobody else has replaced ours since.
+/// Restores the module's own functions, unless other code has replaced ours since.
 pub fn restore(gil: Gil) {
     gil.runtime().listing.is_watched.set(false);
     if let Some((own, rows)) = ORIGINALS.get() {
@@ -147,9 +152,9 @@ pub fn restore(gil: Gil) {
     }
 }
 
-/// What the module has, before anything was replaced.
+/// The module's own functions, before any replacement.
 unsafe fn functions() -> Option<(Functions, [Row; 3])> {
-    // SAFETY: the caller's: the GIL is held. The flags say how a function is called.
+    // SAFETY: the caller's: the GIL is held. The flags give a function's calling convention.
     unsafe {
         let module = PyImport_ImportModule(c"gc".as_ptr());
         if module.is_null() {
@@ -174,7 +179,7 @@ unsafe fn functions() -> Option<(Functions, [Row; 3])> {
     }
 }
 
-/// The row of a function of a module that is called so; `None` if another object has its name there.
+/// The row of a module's function of this name; `None` if another object has its name there.
 ///
 /// # Safety
 /// The GIL is held.
@@ -188,7 +193,7 @@ pub(super) unsafe fn row(module: Object, name: &CStr, flags: std::ffi::c_int) ->
         }
         let is_own = Py_TYPE(function) == &raw mut PyCFunction_Type;
         let row = is_own.then(|| (*function.cast::<PyCFunctionObject>()).m_ml);
-        // The module keeps it.
+        // The module keeps it alive.
         Py_DECREF(function);
         let row =
             row.filter(|row| (**row).ml_flags == flags && CStr::from_ptr((**row).ml_name) == name);
@@ -196,7 +201,7 @@ pub(super) unsafe fn row(module: Object, name: &CStr, flags: std::ffi::c_int) ->
     }
 }
 
-/// Put some functions where others are now; says whether they are in all places then.
+/// Replaces some functions by others; returns true if the others are in all places then.
 unsafe fn exchange(rows: &[Row; 3], from: &Functions, to: &Functions) -> bool {
     let words = |f: &Functions| {
         [
@@ -207,7 +212,7 @@ unsafe fn exchange(rows: &[Row; 3], from: &Functions, to: &Functions) -> bool {
     };
     let mut all = true;
     for ((row, from), to) in rows.iter().zip(words(from)).zip(words(to)) {
-        // SAFETY: the caller's: the GIL is held; both are called alike.
+        // SAFETY: the caller's: the GIL is held; both have the same calling convention.
         all &= unsafe { row.exchange(from, to) };
     }
     all

@@ -1,10 +1,13 @@
-//! Notice of events that a tool asks for on one code object.
+//! Detects events that a tool requests for one code object.
 //!
-//! CPython 3.13 gives monitoring a new version when events are asked for everywhere (and for tracing and profiling),
-//! which every unit compares. For one code object (`sys.monitoring.set_local_events`) it only rewrites the code. So
-//! what that function does is replaced, while the JIT is on, by a C function that does the same and then makes the code's
-//! units look. It is replaced in the function's row of the module's table of methods: whoever has taken the function before, or keeps it
-//! until after, has the same one. And since it rewrites the code at once, it serves where native code leaves to code that has missed a change.
+//! CPython 3.13 gives monitoring a new version when events are requested for all code (and for
+//! tracing and profiling), and every unit compares this version. For one code object
+//! (`sys.monitoring.set_local_events`) it only rewrites the code. So that function is replaced,
+//! while the JIT is on, by a C function that calls it and then makes the code's units check for
+//! events. The replacement is in the function's row of the module's method table, so references to
+//! the function object that were taken before, or are kept until after, call the same one. Since
+//! the function rewrites the code at once, it also serves where native code exits to code that has
+//! missed a change.
 
 use super::Gil;
 use super::abi;
@@ -16,23 +19,23 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 
-/// The row of the function, and what it does, before it was replaced.
+/// The row of the function, and its own C function.
 static ORIGINAL: OnceLock<(Row, PyCFunctionFast)> = OnceLock::new();
 
 const NAME: &std::ffi::CStr = c"set_local_events";
 
-/// Whether the function of `sys.monitoring` does ours too.
+/// The state of the replacement.
 #[derive(Default)]
 pub struct LocalEvents {
     is_watched: Cell<bool>,
 }
 
-/// Hear who asks for local events; undone by [`restore`].
+/// Replaces the function; undone by [`restore`].
 ///
 /// # Safety
 /// `monitoring` is the module.
 pub unsafe fn interpose(gil: Gil, monitoring: Object) {
-    // SAFETY: the caller's promise; the flags say how the function is called.
+    // SAFETY: the caller's promise; the flags give the function's calling convention.
     unsafe {
         if ORIGINAL.get().is_none()
             && let Some(row) = listing::row(monitoring, NAME, METH_FASTCALL)
@@ -46,7 +49,7 @@ pub unsafe fn interpose(gil: Gil, monitoring: Object) {
     }
 }
 
-/// Let the function do what it did, unless somebody else has replaced ours since.
+/// Restores the function, unless other code has replaced ours since.
 pub fn restore(gil: Gil) {
     gil.runtime().local_events.is_watched.set(false);
     if let Some((row, original)) = ORIGINAL.get() {
@@ -61,8 +64,8 @@ unsafe extern "C" fn set_local_events(
     count: Py_ssize_t,
 ) -> Object {
     let (_, original) = ORIGINAL.get().expect("it was replaced");
-    // SAFETY: a method's promises. Other interpreters share the table of methods; the main one's lock is held by its own threads, and
-    // compiled code is its alone.
+    // SAFETY: a method's promises. Other interpreters share the method table; only the main one has
+    // compiled code, and only its own threads hold its lock.
     unsafe {
         let result = original(module, args, count);
         let is_main = PyInterpreterState_Get() == PyInterpreterState_Main();
@@ -79,14 +82,15 @@ unsafe extern "C" fn set_local_events(
     }
 }
 
-/// An event that no tool of ours is called for.
+/// An event for which none of our tools has a callback.
 const UNHEARD: c_int = 1 << abi::monitoring::PY_YIELD;
 
-/// Let the code of a frame be rewritten for the events that are asked for now, if they have changed since it was: the interpreter looks
-/// for that where a function begins or a generator goes on, and compiled code has come past there without it.
+/// Rewrites the code of a frame for the events that are requested now, if they have changed. The
+/// interpreter checks for this where a function begins or a generator resumes; compiled code has
+/// skipped that check.
 ///
 /// # Safety
-/// The frame is the thread's, and the interpreter is to go on in it.
+/// The frame is the thread's, and the interpreter is to continue in it.
 #[inline(always)]
 pub unsafe fn renew(gil: Gil, ts: Thread, frame: Frame) {
     // SAFETY: the caller's promise.
@@ -99,7 +103,8 @@ pub unsafe fn renew(gil: Gil, ts: Thread, frame: Frame) {
     }
 }
 
-/// Ask for an event of a code object, and then not; what of it is listened to is from then on as it was.
+/// Requests an event of a code object and removes it again, which rewrites the code. The events
+/// that are monitored stay the same.
 #[cold]
 unsafe fn rewrite(gil: Gil, code: Object) {
     let is_heard = gil
@@ -110,8 +115,9 @@ unsafe fn rewrite(gil: Gil, code: Object) {
     set(gil, code, if is_heard { listening::EVENTS } else { 0 });
 }
 
-/// Have these events of a code object, and no others, told to our tool, besides those of all code; they are enabled wherever they were
-/// disabled, if there were none before. Of those events that are for the second tool, it hears too.
+/// Requests these events of a code object, and no others, for our tool, besides the events of all
+/// code. If there were none before, they are enabled wherever they were disabled. The second tool
+/// gets its share of the events too.
 pub fn set(gil: Gil, code: Object, events: c_int) {
     let monitor = &gil.runtime().monitor;
     if let Some(tool) = monitor.tool.get() {
@@ -132,8 +138,8 @@ fn set_for(gil: Gil, tool: u8, code: Object, events: c_int) {
     let (Some((_, set)), true) = (ORIGINAL.get(), is_watched) else {
         return;
     };
-    // SAFETY: the lock is held, and the code object alive. The function does not look at its module; small ints are there for ever. An
-    // exception may be pending.
+    // SAFETY: the lock is held, and the code object is alive. The function does not use its module;
+    // small ints are immortal. An exception may be pending.
     unsafe {
         let pending = PyErr_GetRaisedException();
         let [tool, events] =

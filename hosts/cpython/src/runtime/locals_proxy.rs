@@ -1,10 +1,13 @@
-//! Who looks into a native frame through `f_locals`.
+//! Detects accesses to a native frame through `f_locals`.
 //!
-//! What `frame.f_locals` gives of a function's frame (PEP 667) reads and sets the frame's slots, whenever its holder likes. So the frame is
-//! [opened](frames::open) when such a proxy is made, and its unit leaves at its next check if that is still alive then. Mostly it is not
-//! (`sys._getframe(1).f_locals["name"]`): the end of the last one closes the frame, and its unit goes on as if nobody had looked.
-//! If anything was set, that stays, and the unit leaves. For that the class's functions are replaced while the JIT is on, and as long as
-//! a unit is left that was running when it was switched off: in the caller of `disable()`, or in a daemon thread at exit.
+//! The proxy `frame.f_locals` of a function's frame (PEP 667) reads and sets the frame's slots at
+//! any time. So the frame is [opened](frames::open) when such a proxy is created, and its unit
+//! exits at its next check if the proxy is still alive then. Mostly it is not
+//! (`sys._getframe(1).f_locals["name"]`): the deallocation of the last proxy closes the frame, and
+//! its unit continues as if there had been none. If a local was set, the new value stays, and the
+//! unit exits. For this the functions of the two classes are replaced while the JIT is on, and as
+//! long as a unit exists that was running when it was switched off: in the caller of `disable()`,
+//! or in a daemon thread at exit.
 
 use super::capi::*;
 use super::{Gil, abi, frames, units};
@@ -34,10 +37,10 @@ const OURS: Functions = Functions {
     dealloc,
 };
 
-/// The classes' own, once they were replaced.
+/// The classes' own functions, once they were replaced.
 static ORIGINALS: OnceLock<Functions> = OnceLock::new();
 
-/// Whether ours are to stay, though no unit is left.
+/// True if ours are to stay even without a unit.
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
 impl Functions {
@@ -60,7 +63,8 @@ fn originals() -> &'static Functions {
 
 /// The frame of a frame object, if a unit may run in it.
 unsafe fn frame_of(object: Object) -> Option<Frame> {
-    // SAFETY: a frame object has its frame, which is null once the frame is cleared; a proxy may have lost its frame object.
+    // SAFETY: a frame object has its frame, which is null once the frame is cleared; a proxy may
+    // have lost its frame object.
     unsafe {
         if object.is_null() {
             return None;
@@ -72,7 +76,8 @@ unsafe fn frame_of(object: Object) -> Option<Frame> {
 
 /// The getter of `f_locals`.
 unsafe extern "C" fn f_locals(object: Object, closure: *mut c_void) -> Object {
-    // SAFETY: a descriptor is called with the lock held, and native frames are the main interpreter's.
+    // SAFETY: a descriptor is called with the lock held, and native frames are the main
+    // interpreter's.
     let gil = unsafe { Gil::held() };
     // SAFETY: a descriptor's promises: a frame object.
     unsafe {
@@ -87,14 +92,15 @@ unsafe extern "C" fn f_locals(object: Object, closure: *mut c_void) -> Object {
         if is_proxy && get::<Object>(result.cast(), abi::locals_proxy::FRAME) == object {
             gil.runtime().proxies.add(result);
         } else {
-            // A namespace, which no frame keeps in its slots.
+            // A namespace, which is not in a frame's slots.
             frames::close(frame);
         }
         result
     }
 }
 
-/// Before something is set by a proxy: false with an exception if there is no memory for the raw locals.
+/// To be called before a proxy sets a local: false with an exception if there is no memory for the
+/// raw locals.
 unsafe fn before_setting(proxy: Object) -> bool {
     // SAFETY: the caller's: a proxy.
     unsafe {
@@ -113,9 +119,10 @@ unsafe fn before_setting(proxy: Object) -> bool {
 unsafe extern "C" fn set_item(proxy: Object, name: Object, value: Object) -> c_int {
     // SAFETY: a slot's promises.
     unsafe {
-        match before_setting(proxy) {
-            true => (originals().set_item)(proxy, name, value),
-            false => -1,
+        if before_setting(proxy) {
+            (originals().set_item)(proxy, name, value)
+        } else {
+            -1
         }
     }
 }
@@ -124,9 +131,10 @@ unsafe extern "C" fn set_item(proxy: Object, name: Object, value: Object) -> c_i
 unsafe extern "C" fn merge(proxy: Object, values: Object) -> Object {
     // SAFETY: a slot's promises.
     unsafe {
-        match before_setting(proxy) {
-            true => (originals().merge)(proxy, values),
-            false => std::ptr::null_mut(),
+        if before_setting(proxy) {
+            (originals().merge)(proxy, values)
+        } else {
+            std::ptr::null_mut()
         }
     }
 }
@@ -135,9 +143,10 @@ unsafe extern "C" fn merge(proxy: Object, values: Object) -> Object {
 unsafe extern "C" fn update(proxy: Object, values: Object) -> Object {
     // SAFETY: a method's promises.
     unsafe {
-        match before_setting(proxy) {
-            true => (originals().update)(proxy, values),
-            false => std::ptr::null_mut(),
+        if before_setting(proxy) {
+            (originals().update)(proxy, values)
+        } else {
+            std::ptr::null_mut()
         }
     }
 }
@@ -146,18 +155,19 @@ unsafe extern "C" fn update(proxy: Object, values: Object) -> Object {
 unsafe extern "C" fn set_default(proxy: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: a method's promises.
     unsafe {
-        match before_setting(proxy) {
-            true => (originals().set_default)(proxy, args, count),
-            false => std::ptr::null_mut(),
+        if before_setting(proxy) {
+            (originals().set_default)(proxy, args, count)
+        } else {
+            std::ptr::null_mut()
         }
     }
 }
 
 unsafe extern "C" fn dealloc(proxy: Object) {
-    // SAFETY: a slot's promises. Other interpreters, which share the class, have locks of their own, and no native frames: the token is made
-    // where this is the main one.
+    // SAFETY: a slot's promises. Other interpreters, which share the class, have locks of their own
+    // and no native frames: the token is created only if this is the main one.
     unsafe {
-        // One that the collector has cleared has lost its frame, which stays open.
+        // A proxy that the collector has cleared has lost its frame, which stays open.
         if let Some(frame) = frame_of(get(proxy.cast(), abi::locals_proxy::FRAME)) {
             if Gil::held().runtime().proxies.remove(proxy) {
                 frames::close(frame);
@@ -169,10 +179,10 @@ unsafe extern "C" fn dealloc(proxy: Object) {
     }
 }
 
-/// The proxies that are alive and for which native frames were opened, by address.
+/// The live proxies for which native frames were opened, by address.
 #[derive(Default)]
 pub struct Proxies {
-    /// The one that was made last, which mostly ends first; or null.
+    /// The newest one, which is mostly deallocated first; or null.
     newest: Cell<usize>,
     others: RefCell<AddressMap<()>>,
 }
@@ -185,7 +195,7 @@ impl Proxies {
         }
     }
 
-    /// Forget one; whether it was there.
+    /// Forgets a proxy; true if it was known.
     fn remove(&self, proxy: Object) -> bool {
         if self.newest.get() == proxy as usize {
             self.newest.set(0);
@@ -195,14 +205,14 @@ impl Proxies {
         !others.is_empty() && others.remove(&(proxy as usize)).is_some()
     }
 
-    /// Forget all.
+    /// Forgets all.
     fn clear(&self) {
         self.newest.set(0);
         self.others.take();
     }
 }
 
-/// Let native frames hear who looks into them; undone by [`restore`].
+/// Replaces the classes' functions; undone by [`restore`].
 pub fn interpose() {
     IS_ON.store(true, Ordering::Relaxed);
     // SAFETY: the GIL is held.
@@ -218,13 +228,14 @@ pub fn interpose() {
     }
 }
 
-/// Give the classes their own functions back, where nobody else has replaced ours since: once the last unit is gone.
+/// Restores the classes' own functions once the last unit is gone, unless other code has replaced
+/// ours since.
 pub fn restore(gil: Gil) {
     IS_ON.store(false, Ordering::Relaxed);
     restore_if_last(gil);
 }
 
-/// What [`restore`] has left undone, to be called where units were freed.
+/// The rest of [`restore`], to be called after units were freed.
 pub fn restore_if_last(gil: Gil) {
     if IS_ON.load(Ordering::Relaxed) || units::are_retired(gil) {
         return;
@@ -233,11 +244,11 @@ pub fn restore_if_last(gil: Gil) {
         // SAFETY: the GIL is held.
         unsafe { exchange(&OURS, own) };
     }
-    // Nobody hears of the end of these any more.
+    // The deallocation of these is not observed any more.
     gil.runtime().proxies.clear();
 }
 
-/// What the classes have, before anything was replaced.
+/// The classes' own functions, before any replacement.
 unsafe fn functions() -> Option<Functions> {
     // SAFETY: the caller's: the GIL is held, the classes are static and complete.
     unsafe {
@@ -258,9 +269,10 @@ unsafe fn functions() -> Option<Functions> {
     }
 }
 
-/// Put some functions where others are now. A slot's descriptors have its function too.
+/// Replaces some functions by others. A slot's descriptors have its function too.
 unsafe fn exchange(from: &Functions, to: &Functions) {
-    // SAFETY: the caller's: the GIL is held; the classes are static and complete, and nothing compares these slots.
+    // SAFETY: the caller's: the GIL is held; the classes are static and complete, and nothing
+    // compares these slots.
     unsafe {
         let class = &raw mut PyFrameLocalsProxy_Type;
         let (mapping, number) = ((*class).tp_as_mapping, (*class).tp_as_number);
@@ -291,7 +303,7 @@ unsafe fn exchange(from: &Functions, to: &Functions) {
     }
 }
 
-/// The row of a method of proxies that is called so.
+/// The row of the proxies' method of this name.
 unsafe fn method(name: &CStr, flags: c_int) -> Option<*mut PyMethodDef> {
     // SAFETY: the table of a static class ends with a row without a name.
     unsafe {

@@ -1,45 +1,47 @@
 //! The runtime: everything between compiled code and the interpreter that hosts it.
 //!
 //! # Terms
-//! A **unit** is one piece of compiled code, for calls of a function or for going on from inside a running frame. A
-//! **native frame** is a real interpreter frame that a unit runs in; it carries a mark and the unit's token. The
-//! **entry cell** of a function holds the address that native callers jump through: its unit, or a **fallback** that
+//! A **unit** is one piece of compiled code: the body of a function (entered by a call), or the
+//! rest of a running frame (entered at a loop header). A **native frame** is a real interpreter
+//! frame that a unit runs in; it carries a mark and the unit's token. The **entry cell** of a
+//! function holds the address that native callers jump through: its unit, or a **fallback** that
 //! runs the call in the interpreter.
 //!
-//! # Rooms
+//! # Modules
 //! | file | owns |
 //! | --- | --- |
-//! | `gil` | proof that the lock is held, and the way to the state |
-//! | `capi` | what `pyo3-ffi` does not declare |
+//! | `gil` | proof that the GIL is held, and access to the state |
+//! | `capi` | declarations that `pyo3-ffi` lacks |
 //! | `units` | a unit's state, invalidation, freeing |
-//! | `frames` | native frames: LIR to make and leave them, materialising raw locals |
-//! | `closed` | closed units: raw entries, and what they leave when they exit |
+//! | `frames` | native frames: LIR that pushes and pops them, materialising raw locals |
+//! | `closed` | closed units: raw entries, and the exits that their frames are rebuilt from |
 //! | `exits` | the exit hook: from an exit record to the interpreter |
-//! | `rebuilt` | frames that compiled code did without, built when it leaves |
-//! | `generators` | units of generators, and the ways into them |
-//! | `front` | the start, and what turns the interpreter's things into the compiler's |
+//! | `rebuilt` | frames that compiled code elided, built at a side exit |
+//! | `generators` | units of generators, and their entries |
+//! | `front` | start-up, and the translation of the interpreter's objects into the compiler's input |
 //! | `entries` | entry stubs, fallbacks, binding of arguments |
-//! | `function_state` | what is known of a code object and its functions |
-//! | `compiler` | the compiler, made when it is first needed |
+//! | `function_state` | the record kept for each code object and its functions |
+//! | `compiler` | the compiler, created on first use |
 //! | `compiling` | requests to the compiler, installation |
-//! | `worth` | whether compiling pays |
-//! | `chosen` | which modules the user lets be compiled |
-//! | `advice` | what is told of functions that were asked for |
-//! | `listening` | which code is listened to |
-//! | `pauses` | when it is not for a while |
+//! | `worth` | the cost model: does compiling pay? |
+//! | `chosen` | modules that the user excludes from compiling |
+//! | `advice` | warnings about functions that the user asked to compile |
+//! | `listening` | code objects whose monitoring events are on |
+//! | `pauses` | times during which they are off |
 //! | `workers` | threads that generate code beside the program |
 //! | `monitoring` | hotness, on-stack replacement |
-//! | `watchers` | assumptions and what breaks them |
-//! | `healing` | failing bets, recompiles, forced exits |
+//! | `watchers` | assumptions, and the events that break them |
+//! | `healing` | failing guards, recompiles, forced exits |
 //! | `ended` | threads that the interpreter ends |
-//! | `recording` | what is noted of a run for the report |
+//! | `recording` | data recorded during a run for the report |
 //! | `symbols` | names of machine code for profilers and debuggers |
-//! | `stats`, `api` | what Python sees |
+//! | `stats`, `api` | the interface seen from Python |
 //!
 //! # Invariants
-//! - All state is under the GIL, and reached by its token ([`Gil`]). A borrow of a table never lasts over a call that may run Python code: what
-//!   that code needs of the table would be refused.
-//! - No panic crosses into C: every entry from C that may run the compiler catches it.
+//! - All state is guarded by the GIL and reached through its token ([`Gil`]). A table is never
+//!   borrowed across a call that may run Python code: that code may need the same table, and a
+//!   second borrow would panic.
+//! - No panic unwinds into C: every entry from C that may run the compiler catches it.
 
 pub use crate::abi;
 
@@ -91,26 +93,28 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Options of `enable`, but for [`Runtime::without`].
+/// Options of `enable`, except [`Runtime::without`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Interpreted calls before a function is compiled; 0 compiles before the first.
     pub threshold: u64,
-    /// Guards that fail on purpose.
+    /// The policy that makes guards fail on purpose; `None` in normal use.
     pub force: Option<ForceExit>,
-    /// Whether what is compiled is machine code or runs in the LIR interpreter.
+    /// The unit's form: machine code, or LIR run by the interpreter (the oracle).
     pub execution: Execution,
-    /// Whether facts about memory become checks.
+    /// True if facts about memory are compiled to run-time checks (a test mode).
     pub check_facts: bool,
-    /// Whether it is weighed what compiling costs and brings; otherwise the threshold alone says what is compiled.
+    /// True if the cost model decides when to compile; otherwise the threshold alone does.
     pub weighs: bool,
-    /// Threads that generate code beside the program; 0 has it generated where it is asked for.
+    /// Threads that generate code beside the program; with 0 the thread that requests a unit
+    /// generates it.
     pub compile_threads: u32,
 }
 
 impl Options {
-    /// Whether code is generated by [workers]. What is to be compiled before it runs is waited for, and what counts guards
-    /// or runs in the oracle is to be the same each time.
+    /// True if [workers] generate the code. They do not with a threshold of 0 (each function is
+    /// compiled before its first call), with forced exits, or in the oracle: these modes must be
+    /// deterministic.
     pub fn works_beside(&self) -> bool {
         self.compile_threads != 0
             && self.threshold != 0
@@ -124,13 +128,14 @@ impl Options {
     }
 }
 
-/// Calls before a function is compiled, if nothing else is asked for.
+/// The default number of calls before a function is compiled.
 ///
-/// To compile an instruction takes as long as to interpret it some 2,000 times, so nothing less has any chance to pay; and who
-/// waits until about as much time was spent never loses more than half.
+/// Compiling one instruction takes as long as interpreting it about 2,000 times, so a lower count
+/// cannot pay; and a program that waits until about that much time was spent never loses more than
+/// half.
 pub const DEFAULT_THRESHOLD: u64 = 1000;
 const BACK_EDGES_PER_CALL: u64 = 2;
-/// Threads that generate code, if nothing else is asked for.
+/// The default number of threads that generate code.
 pub const DEFAULT_COMPILE_THREADS: u32 = 1;
 
 impl Default for Options {
@@ -146,107 +151,109 @@ impl Default for Options {
     }
 }
 
-/// All state of the runtime. It is shared: what changes is in cells. Counters and flags have one each; so has each table, which is borrowed
-/// for as long as it is looked at, and never over a call that may run Python code.
+/// All state of the runtime. It is shared, so everything that changes is in cells: one cell for
+/// each counter, flag and table. A table is borrowed only while it is read or written, never across
+/// a call that may run Python code.
 pub struct Runtime {
-    /// Whether hot code is compiled and entered.
+    /// True while hot code is compiled and entered.
     pub on: Cell<bool>,
-    /// How many pieces of Python that must not be compiled are running: helpers' own.
+    /// Number of active helpers whose own Python code must not be compiled.
     pub quiet: Cell<u32>,
-    /// Whether the process is ending: nothing is compiled or installed any more.
+    /// True once the process is ending: nothing is compiled or installed any more.
     pub finished: Cell<bool>,
     /// Options.
     pub options: Cell<Options>,
-    /// Passes of the compiler that are left out.
+    /// Compiler passes that are disabled.
     pub without: RefCell<Vec<cladonia::opt::Pass>>,
-    /// What turns the interpreter's things into the compiler's.
+    /// Translates the interpreter's objects into the compiler's input.
     pub front: compiler::Front,
     /// Entries of forgotten code objects, which native code may still refer to.
     pub buried: RefCell<Vec<Rc<function_state::Entry>>>,
     /// The compiler.
     pub compiler: compiler::Compiler,
-    /// What is known of code objects, by address.
+    /// The state of each code object, by address.
     pub codes: RefCell<AddressMap<Rc<CodeState>>>,
     /// Functions whose entry was replaced, by address.
     pub functions: RefCell<AddressMap<Installed>>,
-    /// The entries that native code has called last.
+    /// The most recently called entries of native code.
     pub stubs: entries::Stubs,
     /// Units that may not be entered any more but may still be running.
     pub retired: RefCell<Vec<units::UnitRef>>,
-    /// Frames of closed units that are leaving, the innermost first.
+    /// Frames of closed units that are exiting, innermost first.
     pub recorded: RefCell<Vec<rebuilt::Rebuilt>>,
-    /// Who watches what.
+    /// The units that watch each part of the program.
     pub watches: watchers::Watches,
-    /// Who asks the collector for objects.
+    /// Detects code that asks the collector for objects (`gc.get_objects()`).
     pub listing: listing::Listing,
-    /// Who looks into native frames.
+    /// Detects code that reads the locals of native frames.
     pub proxies: locals_proxy::Proxies,
     /// The monitoring tool.
     pub monitor: monitoring::Monitor,
-    /// Whether it is heard which code objects get events of their own.
+    /// Records which code objects get local monitoring events.
     pub local_events: local_events::LocalEvents,
     /// Fallback stubs by arity.
     pub fallbacks: RefCell<HashMap<usize, cladonia::codegen::CompiledCode>>,
-    /// The entry that functions are born with.
+    /// The `vectorcall` entry that CPython gives to new functions.
     pub original_vectorcall: *const c_void,
     /// `NotCompiled`.
     pub not_compiled: Object,
-    /// Compiles of callees that wait for each other.
+    /// Nesting depth of compiles in which a caller waits for its callee.
     pub compile_depth: Cell<u32>,
-    /// Sums.
+    /// Sums for the statistics.
     pub totals: stats::Totals,
-    /// Which modules the user lets be compiled.
+    /// Modules that the user excludes from compiling.
     pub chosen: chosen::Chosen,
-    /// What is told of functions that were asked for.
+    /// Warnings about functions that the user asked to compile.
     pub advice: advice::Advice,
-    /// What is noted of a run for the report.
+    /// Data recorded during a run for the report.
     pub recording: recording::Recording,
     /// Names of machine code for profilers and debuggers.
     pub symbols: symbols::Symbols,
-    /// When code is not listened to.
+    /// Times during which no code is monitored.
     pub pauses: pauses::Pauses,
-    /// Which code is listened to.
+    /// Code objects that are monitored.
     pub listening: listening::Listening,
-    /// Who generates code beside the program.
+    /// The threads that generate code beside the program.
     pub workers: workers::Workers,
-    /// Machine code of other processes.
+    /// Machine code shared between processes.
     pub cache: RefCell<Option<CodeCache>>,
     /// Guards numbered so far, over all units (for forced exits one by one).
     pub guards_numbered: Cell<u64>,
 }
 
-/// Machine code of other processes, as the compiler sees it, and the folder that it is in.
+/// Machine code shared between processes: the compiler's view of it, and its folder.
 pub struct CodeCache {
-    /// What the compiler asks.
+    /// The compiler's view.
     pub code: Arc<Cache>,
-    /// Where it looks.
+    /// The folder.
     pub folder: Arc<Folder>,
 }
 
 impl Runtime {
-    /// Whether something can be compiled now: the compiler is not at work, and the process does not end.
+    /// True if a compile can start now: the compiler is idle, and the process is not ending.
     pub fn can_compile(&self) -> bool {
         !self.compiler.is_at_work() && !self.finished.get()
     }
 
-    /// What is known of a code object, if anything is.
+    /// The state of a code object, if it has one.
     pub fn state(&self, code: Object) -> Option<Rc<CodeState>> {
         self.codes.borrow().get(&(code as usize)).cloned()
     }
 
-    /// Whether a function's entry was replaced.
+    /// True if a function's entry was replaced.
     pub fn is_installed(&self, func: Object) -> bool {
         self.functions.borrow().contains_key(&(func as usize))
     }
 
-    /// Whether an entry of a code object's functions was replaced.
+    /// True if an entry of one of a code object's functions was replaced.
     pub fn is_code_installed(&self, code: Object) -> bool {
         let functions = self.functions.borrow();
         functions.values().any(|installed| installed.code == code)
     }
 
-    /// From now on, keep machine code in a folder, or not. What is to be the same each time, and what does not run as machine code, neither
-    /// comes from there nor goes there. Workers that are there go on as they are.
+    /// Sets the folder that keeps machine code from now on, or none. The folder is not used with
+    /// forced exits (which must be deterministic) or in the oracle (which has no machine code).
+    /// Running workers keep the folder that they have.
     pub fn use_cache(&self, folder: Option<PathBuf>) {
         let options = self.options.get();
         let folder =
@@ -266,20 +273,20 @@ impl Runtime {
             .if_made(|engine| engine.set_cache(self.code_cache()));
     }
 
-    /// Where code is looked for before it is generated.
+    /// The cache that is searched before code is generated.
     fn code_cache(&self) -> Option<Arc<Cache>> {
         Some(self.cache.borrow().as_ref()?.code.clone())
     }
 
-    /// The units of all code objects, which may be entered.
+    /// The units of all code objects that may be entered.
     pub fn units(&self) -> Vec<units::UnitRef> {
         let codes = self.codes.borrow();
         codes.values().flat_map(|state| state.units()).collect()
     }
 }
 
-/// Run something that runs Python code of ours, which is not to be compiled: a helper that needs the interpreter would
-/// otherwise be asked to help with itself.
+/// Runs `body`, which runs Python code of Cladonia's own, without compiling that code. Otherwise a
+/// helper that needs the interpreter could be compiled into a call of itself.
 pub fn interpreted<R>(gil: Gil, body: impl FnOnce() -> R) -> R {
     let runtime = gil.started();
     if let Some(runtime) = runtime {
@@ -292,7 +299,7 @@ pub fn interpreted<R>(gil: Gil, body: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Bring the runtime up: nothing is watched or counted before `enable`.
+/// Creates the runtime. Nothing is watched or counted before `enable`.
 ///
 /// # Panics
 /// If it is up.

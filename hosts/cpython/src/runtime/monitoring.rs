@@ -1,8 +1,12 @@
 //! Hotness and on-stack replacement, through `sys.monitoring`.
 //!
-//! A tool of our own hears of each start of a function and each jump, counts them, and switches its events off where
-//! it has decided. A jump's callback may also run the rest of the activation natively: the interpreter has stored its
-//! stack pointer before the call and reads it, with `instr_ptr`, after it, so the frame may have gone anywhere.
+//! A tool of our own gets each start of a function and each jump, counts them, and switches its
+//! events off once it has decided. A jump's callback may also run the rest of the activation
+//! natively: the interpreter has stored its stack pointer before the call and reads it, with
+//! `instr_ptr`, after it, so the callback may have moved the frame to any instruction.
+//!
+//! For example, a script that is one long `while` loop is never called again. Its `JUMP` events
+//! lead to a loop unit, and the callback of one of them runs the rest of the loop.
 
 use super::capi::*;
 use super::compiling::{self, Refusal};
@@ -27,23 +31,25 @@ use std::panic::catch_unwind;
 pub struct Monitor {
     /// Its id, while it is in use.
     pub tool: Cell<Option<u8>>,
-    /// The id of a second tool, which is never called, where the interpreter
-    /// [forgets](abi::monitoring::FORGETS_TRACED_INSTRUCTIONS) something when the first event gets a second tool: so one has two
-    /// from the beginning, `STOP_ITERATION`, the rarest of those that count.
+    /// The id of a second tool, which is never called. It is used if the interpreter
+    /// [forgets](abi::monitoring::FORGETS_TRACED_INSTRUCTIONS) state when the first event gets a
+    /// second tool: then `STOP_ITERATION`, the rarest of the affected events, has two tools from
+    /// the beginning.
     pub second: Cell<Option<u8>>,
-    /// `sys.monitoring.DISABLE`, held.
+    /// `sys.monitoring.DISABLE`, an owned reference.
     disable: Cell<usize>,
 }
 
-/// Interpreted starts of compiled code after which they are not looked at any more.
-const MOST_BYPASSED: u64 = 200;
-/// Frames that do not fit, after which a loop is left alone.
-const MOST_MISFITS: u32 = 1000;
+/// Number of interpreted starts of compiled code after which they are not examined any more.
+const MAX_BYPASSED: u64 = 200;
+/// Number of unfit frames after which a loop is not compiled any more.
+const MAX_MISFITS: u32 = 1000;
 
 impl Monitor {
-    /// Take a tool id and ask for the events, which these functions hear of. This may run Python code: no table is borrowed meanwhile.
+    /// Takes a tool id and requests the events, with these functions as callbacks. This may run
+    /// Python code: no table is borrowed meanwhile.
     pub fn start(gil: Gil, functions: &'static [PyMethodDef; 3]) -> Result<(), ()> {
-        // SAFETY: objects are made and given up here.
+        // SAFETY: objects are created and dropped here.
         unsafe {
             let monitor = &gil.runtime().monitor;
             if monitor.tool.get().is_some() {
@@ -105,7 +111,7 @@ impl Monitor {
             if !abi::monitoring::FORGETS_TRACED_INSTRUCTIONS {
                 return Ok(());
             }
-            // Without a second id all works but that.
+            // Everything else works without a second id.
             let second = take_id(monitoring.0, c"cladonia, for f_trace_opcodes")?;
             monitor.second.set(second);
             match second {
@@ -117,9 +123,9 @@ impl Monitor {
         }
     }
 
-    /// Give the events and the tool id back, as [`Monitor::start`] takes them.
+    /// Gives the events and the tool id back that [`Monitor::start`] has taken.
     pub fn stop(gil: Gil) {
-        // SAFETY: as there; errors cannot be helped.
+        // SAFETY: as there; errors have no handler.
         unsafe {
             let Some(id) = gil.runtime().monitor.tool.get() else {
                 return;
@@ -132,10 +138,12 @@ impl Monitor {
                 gil.runtime().monitor.tool.set(None);
                 gil.runtime().monitor.second.set(None);
                 set_events(monitoring.0, id, 0)?;
-                // At the end of the process the interpreter drops them itself, and does not tell the program's audit hooks.
-                let events = match gil.runtime().finished.get() {
-                    true => &[][..],
-                    false => &[PY_START, JUMP],
+                // At the end of the process the interpreter drops them itself, without calling the
+                // program's audit hooks.
+                let events = if gil.runtime().finished.get() {
+                    &[][..]
+                } else {
+                    &[PY_START, JUMP]
                 };
                 for event in events {
                     let done = PyObject_CallMethod(
@@ -160,10 +168,10 @@ impl Monitor {
         }
     }
 
-    /// Whether all code is listened to, or what the [clock](super::listening) chooses.
+    /// Monitors all code, or only the code that the [clock](super::listening) selects.
     pub fn listen_to_all(gil: Gil, all: bool) {
         let starts = if all { 1 << PY_START } else { 0 };
-        // SAFETY: objects are made and given up here; errors cannot be helped.
+        // SAFETY: objects are created and dropped here; errors have no handler.
         unsafe {
             let Some(id) = gil.runtime().monitor.tool.get() else {
                 return;
@@ -177,21 +185,21 @@ impl Monitor {
     }
 
     fn disable(&self) -> Object {
-        // SAFETY: a reference to the object is held.
+        // SAFETY: the monitor owns a reference to the object.
         unsafe { Py_NewRef(self.disable.get() as Object) }
     }
 }
 
 /// `sys.monitoring`.
 unsafe fn module() -> Result<Holder, ()> {
-    // SAFETY: objects are made and given up here.
+    // SAFETY: objects are created and dropped here.
     unsafe {
         let sys = Holder(PyImport_ImportModule(c"sys".as_ptr())).check()?;
         Holder(PyObject_GetAttrString(sys.0, c"monitoring".as_ptr())).check()
     }
 }
 
-/// Take an id that nobody has, if there is one.
+/// Takes a free id, if there is one.
 unsafe fn take_id(monitoring: Object, name: &CStr) -> Result<Option<u8>, ()> {
     // SAFETY: the caller's objects are alive.
     unsafe {
@@ -263,18 +271,20 @@ impl Drop for Holder {
     }
 }
 
-/// Whether anybody else is told what this code does: other tools, `sys.settrace`, `sys.setprofile`.
+/// True if the events of this code also go to other tools, to `sys.settrace` or to
+/// `sys.setprofile`.
 pub fn is_observed(gil: Gil, shape: &CodeShape) -> bool {
     let bit = |id: Option<u8>| id.map_or(0, |id| 1u8 << id);
     let ours = bit(gil.runtime().monitor.tool.get()) | bit(gil.runtime().monitor.second.get());
-    // SAFETY: the tables of the main interpreter, and of a code object that is alive, are byte arrays.
+    // SAFETY: the tables of the main interpreter, and of a code object that is alive, are byte
+    // arrays.
     unsafe {
         abi::monitoring::tools_of(PyInterpreterState_Main()) & !ours != 0
             || abi::monitoring::tools_of_code(shape.code) & !ours != 0
     }
 }
 
-/// Whether anybody else is told what a unit's code does, or what stands in it in place of calls.
+/// True if the events of a unit's code, or of code inlined into it, also go to others.
 pub fn is_unit_observed(gil: Gil, unit: &UnitState) -> bool {
     let inlined = unit.inlined.iter().map(|inlined| &inlined.shape);
     std::iter::once(&unit.shape)
@@ -285,7 +295,7 @@ pub fn is_unit_observed(gil: Gil, unit: &UnitState) -> bool {
 /// Callback of `PY_START`: `(code, offset)`.
 ///
 /// # Safety
-/// Called by the interpreter for an event of the tool, with so many arguments.
+/// Called by the interpreter for an event of the tool, with `count` arguments.
 pub unsafe extern "C" fn on_start(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter calls with its lock held.
     let gil = unsafe { Gil::held() };
@@ -303,7 +313,7 @@ pub unsafe extern "C" fn on_start(_: Object, args: *mut Object, count: Py_ssize_
 /// Callback of `JUMP`: `(code, offset, destination)`.
 ///
 /// # Safety
-/// As of [`on_start`].
+/// As for [`on_start`].
 pub unsafe extern "C" fn on_jump(_: Object, args: *mut Object, count: Py_ssize_t) -> Object {
     // SAFETY: the interpreter calls with its lock held.
     let gil = unsafe { Gil::held() };
@@ -377,9 +387,10 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
         let state = state_of(gil, code);
         if shape.optimized() && state.refused.get().is_none() {
             if runtime.is_installed(func) {
-                // It was reached by a way that does not ask the function: a specialised call of its class.
+                // It was reached without its vectorcall: by a specialised call of its class, for
+                // example.
                 state.bypassed.update(|bypassed| bypassed + 1);
-                if state.bypassed.get() > MOST_BYPASSED && threshold > 0 {
+                if state.bypassed.get() > MAX_BYPASSED && threshold > 0 {
                     return runtime.monitor.disable();
                 }
             } else {
@@ -402,7 +413,7 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
             let pos = ((at as isize - shape.units() as isize) / 2) as u32;
             return enter_loop(gil, ts, frame, shape, pos);
         }
-        // Back edges are still counted: only the starts are done with.
+        // Back edges are still counted: only the starts are disabled.
         if state.refused.get().is_some() {
             runtime.monitor.disable()
         } else {
@@ -450,7 +461,7 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
             if compiling::is_waiting(gil, &state) {
                 return none();
             }
-            // The loop goes on natively when its generator is next resumed.
+            // The loop continues natively when its generator is next resumed.
             let live = live_types(gil, frame, &shape, 0);
             let func: Object = slots::function(frame);
             return match compiling::compile_function(gil, func, &live) {
@@ -461,8 +472,8 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
                 }
             };
         }
-        // A function with a hot loop is hot: it is compiled when it starts again, because what comes after the loop
-        // has not been seen yet.
+        // A function with a hot loop is hot: it is compiled when it starts again, because the code
+        // after the loop has not been observed yet.
         state.set_pays(gil);
         enter_loop(gil, ts, frame, shape, pos)
     }
@@ -477,9 +488,11 @@ unsafe fn live_types(gil: Gil, frame: Frame, shape: &CodeShape, depth: u32) -> V
         .collect()
 }
 
-/// Go on natively in the interpreter's frame at `pos`, if that can be done. Gives what the callback returns.
+/// Continues natively in the interpreter's frame at `pos`, if possible. Returns the result of the
+/// callback.
 unsafe fn enter_loop(gil: Gil, ts: Thread, frame: Frame, shape: CodeShape, pos: u32) -> Object {
-    // SAFETY: the frame is the innermost one, and the interpreter is in a monitoring callback for it.
+    // SAFETY: the frame is the innermost one, and the interpreter is in a monitoring callback for
+    // it.
     unsafe {
         let stacktop: i32 = state::depth(frame);
         let kind = Kind::Loop {
@@ -492,13 +505,13 @@ unsafe fn enter_loop(gil: Gil, ts: Thread, frame: Frame, shape: CodeShape, pos: 
         if !is_fit(ts, frame, &shape) {
             state_of(gil, shape.code).with_loop(pos, |slot| {
                 slot.misfits += 1;
-                slot.closed |= slot.misfits > MOST_MISFITS;
+                slot.closed |= slot.misfits > MAX_MISFITS;
             });
             return none();
         }
         let (globals, builtins): (Object, Object) =
             (get(frame, f::GLOBALS), get(frame, f::BUILTINS));
-        // The frame's names are in the globals: it is at the top of a module.
+        // If the frame's names are in the globals, it is at the top of a module.
         let at_top = !shape.optimized()
             && get::<Object>(frame, f::LOCALS) == globals
             && PyDict_CheckExact(globals) != 0;
@@ -522,7 +535,7 @@ unsafe fn enter_loop(gil: Gil, ts: Thread, frame: Frame, shape: CodeShape, pos: 
                 }
             }
         };
-        // What was inlined may be observed by now.
+        // An inlined function may be observed by now.
         if !is_unit_observed(gil, &*unit) && slots::hide(frame, stacktop) {
             run_loop(gil, ts, frame, &shape, unit);
         }
@@ -530,7 +543,8 @@ unsafe fn enter_loop(gil: Gil, ts: Thread, frame: Frame, shape: CodeShape, pos: 
     }
 }
 
-/// Whether a frame can be lent to a unit: it must be the thread's newest, with room behind it, and seen by nobody.
+/// True if a unit can borrow a frame: it must be the thread's newest, with room behind it, and
+/// without other users.
 unsafe fn is_fit(ts: Thread, frame: Frame, shape: &CodeShape) -> bool {
     // SAFETY: the frame is the innermost one of the thread.
     unsafe {
@@ -544,13 +558,14 @@ unsafe fn is_fit(ts: Thread, frame: Frame, shape: &CodeShape) -> bool {
         }
         let end = frame.add(8 * shape.framesize as usize);
         let limit: *mut u8 = get(ts, t::DATASTACK_LIMIT);
-        // A frame that a unit made has the room already.
+        // A frame that a unit pushed has the room already.
         let top: *mut u8 = get(ts, t::DATASTACK_TOP);
         let room = end.add(8 * shape.extra_words() as usize);
         if top != end && top != room || room >= limit {
             return false;
         }
-        // A frame object that only the frame holds (an exception passed through here once) is as good as none.
+        // A frame object to which only the frame refers (an exception passed through here once)
+        // does not matter.
         let object: Object = get(frame, f::FRAME_OBJ);
         if object.is_null() {
             return true;
@@ -564,9 +579,11 @@ unsafe fn is_fit(ts: Thread, frame: Frame, shape: &CodeShape) -> bool {
     }
 }
 
-/// Run a loop unit on a frame that is fit for it, and leave the frame where the interpreter is to go on.
+/// Runs a loop unit on a fit frame, and leaves the frame in the state in which the interpreter is
+/// to continue.
 unsafe fn run_loop(gil: Gil, ts: Thread, frame: Frame, shape: &CodeShape, unit: UnitRef) {
-    // SAFETY: the unit is valid, and kept while it runs; the frame is lent to it until the call returns.
+    // SAFETY: the unit is valid, and kept alive while it runs; it borrows the frame until the call
+    // returns.
     unsafe {
         (*unit).entries.set((*unit).entries.get() + 1);
         let entries = &gil.runtime().totals.loop_entries;
@@ -583,9 +600,9 @@ unsafe fn run_loop(gil: Gil, ts: Thread, frame: Frame, shape: &CodeShape, unit: 
         put::<u64>(frame, token, (*unit).token());
         let return_offset: u16 = state::mark(frame);
         state::set_mark(frame, frames::NATIVE);
-        // The unit moves the stack entries out; nobody may find them in the frame meanwhile.
+        // The unit moves the stack entries out; the frame must not show them meanwhile.
         state::set_depth(frame, shape.nlocalsplus);
-        // The interpreter is not in a callback as far as the program can tell.
+        // The program must not observe that the interpreter is in a callback.
         let (tracing, what): (i32, i32) = (get(ts, t::TRACING), get(ts, t::WHAT_EVENT));
         put::<i32>(ts, t::TRACING, tracing - 1);
         put::<i32>(ts, t::WHAT_EVENT, NO_EVENT);
@@ -613,10 +630,11 @@ unsafe fn run_loop(gil: Gil, ts: Thread, frame: Frame, shape: &CodeShape, unit: 
     }
 }
 
-/// Let the interpreter return `result`, by the instruction that the frame stands at if that is one that returns: the
-/// frame's last position is seen in tracebacks that hold it.
+/// Lets the interpreter return `result`. If the frame is at an instruction that returns, that one
+/// is used: tracebacks that refer to the frame show its last position.
 unsafe fn return_from(frame: Frame, shape: &CodeShape, result: Object) {
-    // SAFETY: the frame is lent by the interpreter, its stack empty, its position in its code.
+    // SAFETY: the frame is borrowed from the interpreter, its stack empty, its position in its
+    // code.
     unsafe {
         let at: *const u8 = get(frame, f::INSTR_PTR);
         let returns = code_units::returns(at);

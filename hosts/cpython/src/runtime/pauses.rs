@@ -1,8 +1,9 @@
-//! Pauses in counting: code that is not worth compiling yet is not listened to for a while.
+//! Pauses in counting: code that is not worth compiling yet is not monitored for a while.
 //!
-//! What does not pay after some hundred events is left alone ([`Step::Pause`]: the event is disabled there) until it is likely to: at the
-//! rate that it was executed at so far. When it is [met](super::listening) after that, its events are enabled again, a few more are
-//! counted, and those that went unheard are estimated by the lower of the two rates.
+//! Code that does not pay after some hundred events is paused ([`Step::Pause`]: the event is
+//! disabled there) until compiling is likely to pay, at the rate of execution so far. When the code
+//! is [observed](super::listening) after that, its events are enabled again and a few more are
+//! counted. The number of missed events is estimated from the lower of the two rates.
 
 use super::Gil;
 use super::function_state::CodeState;
@@ -10,41 +11,43 @@ use std::time::Instant;
 
 /// Events of one place that are counted before the first pause.
 const EXACT: u64 = 100;
-/// Calls or back edges until it pays, if all goes on as before, for which no pause is made: to count them costs less than to be late.
+/// If compiling would pay after this many more calls or back edges at the present rate, there is no
+/// pause: counting them costs less than compiling late.
 pub const FEW_CALLS: u64 = 4_000;
 pub const FEW_TURNS: u64 = 12_000;
-/// Events that are counted after a pause, to see how often there are any.
+/// Events that are counted after a pause, to measure the rate.
 const AGAIN: u64 = 64;
-/// The longest pause. What seems not to pay may be called with larger data later, or meet other classes.
+/// The longest pause, in nanoseconds. Code that seems not to pay may later be called with larger
+/// data or other classes.
 const LONGEST: u64 = 60_000_000_000;
-/// What is counted of one kind of event at one place.
+/// The count of one kind of event at one place.
 #[derive(Clone, Copy, Default)]
 pub struct Counter {
-    /// How many there were, as far as is known.
+    /// Number of events, as far as known.
     pub count: u64,
-    /// How many there are when it is next weighed whether compiling pays.
+    /// The count at which the cost model is next consulted.
     look_at: u64,
     pause: Option<Pause>,
 }
 
 #[derive(Clone, Copy)]
 struct Pause {
-    /// When it began.
+    /// The time at which it began.
     since: u64,
-    /// When it may end.
+    /// The earliest time at which it ends.
     until: u64,
-    /// What was counted before.
+    /// The count when it began.
     count: u64,
 }
 
-/// What an event asks for.
+/// The reaction to an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Nothing.
+    /// Only count it.
     Count,
-    /// To weigh whether compiling pays.
+    /// Consult the cost model.
     Look,
-    /// To hear no more of it for now.
+    /// Disable the event for now.
     Pause,
 }
 
@@ -68,7 +71,7 @@ impl Pauses {
     }
 }
 
-/// Since when code is listened to.
+/// The times since which code is monitored.
 #[derive(Clone, Copy)]
 pub struct Since {
     /// For the first time.
@@ -78,12 +81,12 @@ pub struct Since {
 }
 
 impl Counter {
-    /// Whether events go unheard, or did until a moment ago.
+    /// True if events are missed, or were until now.
     pub fn is_paused(&self) -> bool {
         self.pause.is_some()
     }
 
-    /// The number of the next event that is more than counted, the first time at `first`.
+    /// The number of the next event that is not only counted; at least `first`.
     pub fn next(&self, first: u64) -> u64 {
         match self.pause {
             None => self.look_at.max(first),
@@ -91,7 +94,8 @@ impl Counter {
         }
     }
 
-    /// Count an event. Gives what it was multiplied by as well, where events went unheard.
+    /// Counts an event. If events were missed, also returns the factor by which the count was
+    /// corrected.
     pub fn step(&mut self, gil: Gil, state: &CodeState, first: u64) -> (Step, Option<f64>) {
         self.count += 1;
         let Some(pause) = self.pause else {
@@ -121,7 +125,8 @@ impl Counter {
         (Step::Look, Some(self.count as f64 / known as f64))
     }
 
-    /// Take over what another count of the same code was multiplied by, if this one has gone unheard as well.
+    /// Applies the correction factor of another count of the same code, if this one has missed
+    /// events too.
     pub fn grow(&mut self, heard: u64, by: f64) {
         if let Some(pause) = &mut self.pause
             && pause.since < heard
@@ -132,12 +137,14 @@ impl Counter {
         }
     }
 
-    /// Say that a `share` of what would pay was reached: go on counting, if there are `few` events to come, or pause.
+    /// A `share` of the gain that compiling needs was reached: continues to count if there are
+    /// `few` events to come, or pauses.
     pub fn missed(&mut self, gil: Gil, state: &CodeState, share: f64, few: u64) -> Step {
-        // How many times as much it takes; endless where it seems that native code saves nothing.
-        let missing = match share > 0.0 {
-            true => 1.0 / share,
-            false => f64::INFINITY,
+        // The factor by which the count has to grow; infinite if native code seems to save nothing.
+        let missing = if share > 0.0 {
+            1.0 / share
+        } else {
+            f64::INFINITY
         };
         self.look_at = (self.count as f64 * missing.clamp(1.25, 4.0)) as u64;
         let is_near = self.count as f64 * missing <= few as f64;
@@ -147,7 +154,7 @@ impl Counter {
         let Since { began, .. } = state.since(gil);
         let now = gil.runtime().pauses.now();
         let needed = (now - began.min(now)) as f64 * (missing - 1.0);
-        // A conversion from floats saturates.
+        // The conversion from a float saturates.
         let until = now + (needed as u64).min(LONGEST);
         self.pause = Some(Pause {
             since: now,

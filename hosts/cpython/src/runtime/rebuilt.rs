@@ -1,8 +1,11 @@
-//! Frames that compiled code did without, built where it is left and run in the interpreter.
+//! Frames that compiled code elided, built at a side exit and run in the interpreter.
 //!
-//! Closed units make no frames, and calls whose function's code stands in their caller's make none. Where such code
-//! leaves, what each frame would hold is taken down first; then the frames are built, outermost first, and run to their
-//! ends, innermost first, one after the other: no native stack is used up by their number.
+//! Closed units and inlined calls have no frames. At a side exit of such code, the contents of each
+//! frame are recorded first; then the frames are built, outermost first, and run to their ends,
+//! innermost first, one after the other: their number takes no native stack.
+//!
+//! For example, `f` calls `g`, which is inlined. If a guard in the code of `g` fails, a frame of
+//! `g` is built, and its result goes onto the stack of the frame of `f`.
 
 use super::capi::*;
 use super::exits::{self, Values};
@@ -14,24 +17,25 @@ use cladonia::bytecode::{Awaited, COMPARISON, Op, Operation};
 use cladonia::exits::{ExitRecord, Source};
 use pyo3_ffi::*;
 
-/// What a frame would hold, all of it owned.
+/// The contents of an elided frame, all owned.
 pub struct Rebuilt {
     shape: CodeShape,
     func: Object,
     /// Position of the instruction, in code units.
     pos: u32,
-    /// Where the interpreter goes on: at the instruction, or after the call.
+    /// The position at which the interpreter continues: the instruction, or the one after the call.
     resume: u32,
     locals: Vec<Object>,
     stack: Vec<Object>,
-    /// What the frame before waits for.
+    /// The use that the caller's frame makes of the result.
     awaited: Awaited,
-    /// The exception of a box that could not be made.
+    /// The exception of a box that could not be allocated.
     lost: Object,
 }
 
 impl Rebuilt {
-    /// Take a frame down: `func`, `locals` and `stack` are owned, `pos` and `resume` positions in code units.
+    /// Records a frame: `func`, `locals` and `stack` are owned, `pos` and `resume` positions in
+    /// code units.
     ///
     /// # Safety
     /// `func` is a live function of the code of `shape`.
@@ -55,7 +59,8 @@ impl Rebuilt {
         }
     }
 
-    /// The frames of inlined calls that an exit is in, outermost first; all but the innermost wait at their calls.
+    /// The frames of inlined calls that an exit is in, outermost first; all but the innermost wait
+    /// at their calls.
     ///
     /// # Safety
     /// As for [`Values::of`]; the functions are those of the unit, which are alive.
@@ -81,15 +86,17 @@ impl Rebuilt {
                     positions,
                 } = &unit.inlined[frame.code as usize];
                 let (pos, here) = positions[frame.pc.0 as usize];
-                let resume = match n + 1 == count {
-                    true => here,
-                    false => positions[frame.pc.0 as usize + 1].1,
+                let resume = if n + 1 == count {
+                    here
+                } else {
+                    positions[frame.pc.0 as usize + 1].1
                 };
                 let mut locals = all(&frame.locals);
                 // SAFETY: the caller's promise.
-                let func = match func.is_null() {
-                    true => locals.pop().expect("the function"),
-                    false => unsafe { Py_NewRef(*func) },
+                let func = if func.is_null() {
+                    locals.pop().expect("the function")
+                } else {
+                    unsafe { Py_NewRef(*func) }
                 };
                 locals.resize(shape.nlocalsplus as usize, std::ptr::null_mut());
                 let stack = all(&frame.stack);
@@ -104,15 +111,18 @@ impl Rebuilt {
             .collect()
     }
 
-    /// There was no memory for what the frame should hold, or made: it raises this exception, which is taken over.
+    /// There was no memory for an object of the frame, so the frame raises this exception, which is
+    /// taken over.
     pub fn lose(&mut self, exception: Object) {
         debug_assert!(self.lost.is_null(), "lost twice");
         self.lost = exception;
     }
 
-    /// A frame of the interpreter with all this, linked; `None` with an exception if there is no memory.
+    /// An interpreter frame with these contents, linked; `None` with an exception if there is no
+    /// memory.
     unsafe fn build(&mut self, ts: Thread) -> Option<Frame> {
-        // SAFETY: the function is alive; its code is the unit's. The arguments are None and are overwritten.
+        // SAFETY: the function is alive; its code is the unit's. The arguments are None and are
+        // overwritten.
         unsafe {
             let shape = self.shape;
             let func = std::mem::replace(&mut self.func, std::ptr::null_mut());
@@ -151,19 +161,20 @@ impl Rebuilt {
     }
 }
 
-/// How a frame has ended.
+/// The outcome of a frame.
 pub struct Ended {
-    /// What it returned, owned; null if an exception is pending.
+    /// Its return value, owned; null if an exception is pending.
     result: Object,
-    /// What the frame before it waits for.
+    /// The use that the frame before it makes of the result.
     awaited: Awaited,
 }
 
-/// Build frames, outermost first, and run them to their ends: what has become of the outermost.
+/// Builds frames, outermost first, and runs them to their ends; returns the outcome of the
+/// outermost.
 ///
 /// # Safety
-/// Called on the thread of the frames, of which the innermost that there is waits for the first of these. The codes
-/// stay alive.
+/// Called on the thread of the frames. Its innermost existing frame waits for the first of these.
+/// The code objects stay alive.
 pub unsafe fn run(gil: Gil, ts: Thread, frames: Vec<Rebuilt>) -> Ended {
     // SAFETY: the caller's promise.
     unsafe {
@@ -179,7 +190,7 @@ pub unsafe fn run(gil: Gil, ts: Thread, frames: Vec<Rebuilt>) -> Ended {
                 }
             }
         }
-        // Without memory for a frame, what it was called for raises.
+        // Without memory for a frame, the call that needs it raises.
         waiting.for_each(|mut frame| frame.drop_objects());
         let mut ended = Ended {
             result: std::ptr::null_mut(),
@@ -208,16 +219,17 @@ pub unsafe fn run(gil: Gil, ts: Thread, frames: Vec<Rebuilt>) -> Ended {
 }
 
 impl Ended {
-    /// What a call gives, owned; null if an exception is pending.
+    /// The result of a call, owned; null if an exception is pending.
     pub(super) fn into_result(self) -> Object {
         debug_assert_eq!(self.awaited, Awaited::Result, "no call waits");
         self.result
     }
 
-    /// Let a frame have what it has waited for; false if it has got an exception, which is pending.
+    /// Gives a waiting frame its result; false if that raised an exception, which is pending.
     ///
     /// # Safety
-    /// The frame is the innermost one, at the instruction at which it waits; its stack is complete but for the result.
+    /// The frame is the innermost one, at the instruction at which it waits; its stack is complete
+    /// but for the result.
     pub(super) unsafe fn come_back(self, frame: Frame) -> bool {
         let Ended { result, awaited } = self;
         // SAFETY: the caller's promise.
@@ -237,7 +249,7 @@ impl Ended {
     }
 }
 
-/// Put an owned object onto a frame's stack.
+/// Pushes an owned object onto a frame's stack.
 unsafe fn push(frame: Frame, object: Object) {
     // SAFETY: the caller's frame has room for it.
     unsafe {
@@ -247,8 +259,8 @@ unsafe fn push(frame: Frame, object: Object) {
     }
 }
 
-/// Do what an operator's instruction does once the method that it asked first has ended with `given`; false if that comes to an
-/// exception.
+/// Completes an operator's instruction after its first method, such as `__add__`, has returned
+/// `given`; false if that raised an exception.
 ///
 /// # Safety
 /// As for [`Ended::come_back`]; the operands are on the frame's stack.
@@ -274,7 +286,8 @@ unsafe fn finish(frame: Frame, operation: Operation, given: Object) -> bool {
         if !operation.gives() {
             Py_XDECREF(result);
         }
-        // Whoever looks at the frame meanwhile sees a stack without them; nothing is pushed where they are.
+        // Code that inspects the frame meanwhile sees a stack without them; nothing is pushed in
+        // their place.
         state::set_depth(frame, base);
         (0..count).for_each(|k| slots::close(get(frame, place(k))));
         if raised {

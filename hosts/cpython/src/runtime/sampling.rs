@@ -1,9 +1,15 @@
-//! What the general operations meet, sampled: the interpreter notes no classes where it has no specialised form, or has met
-//! several, so compiled code is the first that can tell.
+//! Sampling of the operands of general operations. The interpreter records no classes where it has
+//! no specialised form, or after it has observed several; so compiled code is the first to observe
+//! them.
 //!
-//! Each general operation of a kind that could be compiled for classes counts down; one of [`PERIOD`] looks which
-//! instruction it stands for and notes the classes of its operands. Once an instruction was met often enough, and a unit made
-//! with that knowledge would be another, the unit is given up for one that is.
+//! Each general operation that could be compiled for specific classes counts down; one in
+//! [`PERIOD`] finds its instruction and records the classes of its operands. Once an instruction
+//! has enough samples, and a unit compiled with them would differ, the unit is given up for a new
+//! one.
+//!
+//! For example, `a + b` with two instances of a user-defined class has no specialised form in
+//! CPython, so it is first compiled as a general `binary_op`. After some samples the unit is
+//! recompiled with a call of `__add__`.
 
 use super::capi::{CodeShape, Frame, Object, current_thread, get};
 use super::function_state::{self, History, Learnt};
@@ -24,13 +30,15 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// One general operation of so many is looked at. It is a prime, so that no loop's operations take turns with it.
+/// One general operation in this many is sampled. It is a prime, so that it does not fall into step
+/// with the operations of a loop.
 const PERIOD: u32 = 61;
 
-/// What a general operation takes longer than one that is compiled for the classes it meets.
+/// Extra time of a general operation over one that is compiled for its operands' classes.
 const LOST: Duration = Duration::from_nanos(30);
 
-/// What so many general operations that were looked at, and all those that were not, have cost.
+/// The estimated loss behind this many samples: that of the sampled operations and of those between
+/// them.
 pub fn cost_of(samples: u32) -> Duration {
     LOST * PERIOD * samples
 }
@@ -38,36 +46,36 @@ pub fn cost_of(samples: u32) -> Duration {
 /// Samples of one instruction after which its unit may be given up.
 const ENOUGH: u32 = 4;
 
-/// Samples of another instruction of the same code that are relied on when a unit is made.
+/// Samples of another instruction of the same code that a compile relies on.
 const SOME: u32 = 2;
 
-/// Combinations of classes remembered for an instruction.
-const MOST_MET: usize = 4;
+/// Maximum combinations of classes recorded for an instruction.
+const MAX_MET: usize = 4;
 
-/// Units of one code given up for what was sampled.
-const MOST_TAUGHT: u32 = 12;
+/// Maximum units of one code object given up because of samples.
+const MAX_TAUGHT: u32 = 12;
 
-/// The classes that an instruction's operands had.
+/// The observed classes of an instruction's operands.
 #[derive(Clone, Default)]
 pub struct Sampled {
-    /// Their versions, the deeper operand's first; 0 where there is none.
+    /// Their versions, the deeper operand's first; 0 for a missing operand.
     met: Vec<[u32; 3]>,
-    /// How raw items of the deeper operand lay, each way once.
+    /// The layouts of raw items of the deeper operand, without duplicates.
     items: Vec<u64>,
-    /// How many samples there were.
+    /// Number of samples.
     count: u32,
-    /// Whether a unit was made with this knowledge, or it is known to be of no use.
+    /// True if a unit was compiled with this profile, or if the profile is known to be useless.
     told: bool,
 }
 
-/// How many are not looked at before the next one that is.
+/// Number of operations to skip before the next sample.
 static COUNTDOWN: AtomicU32 = AtomicU32::new(PERIOD - 1);
 
-/// Called by a general operation that compiled code makes on these operands, the deeper one first; the last is the one that an
-/// attribute is asked of.
+/// Called by a general operation of compiled code with its operands, the deeper one first; the last
+/// is the owner of an attribute.
 ///
 /// # Safety
-/// The GIL is held; the frame of the unit that calls is the thread's current one and says where it is.
+/// The GIL is held; the frame of the calling unit is the thread's current one and has its position.
 #[inline]
 pub unsafe fn count<const N: usize>(operands: [Obj; N]) {
     let left = COUNTDOWN.load(Ordering::Relaxed);
@@ -81,7 +89,7 @@ pub unsafe fn count<const N: usize>(operands: [Obj; N]) {
 }
 
 /// # Safety
-/// As of [`count`].
+/// As for [`count`].
 #[cold]
 unsafe fn sample(operands: &[Object]) {
     // SAFETY: the caller's.
@@ -138,7 +146,7 @@ unsafe fn note(gil: Gil, unit: UnitRef, pc: Pc, operands: &[Object]) {
         {
             sampled.items.push(items);
         }
-        if !sampled.met.contains(&met) && sampled.met.len() < MOST_MET {
+        if !sampled.met.contains(&met) && sampled.met.len() < MAX_MET {
             sampled.met.push(met);
         }
         if sampled.count < ENOUGH || sampled.told || !(*unit).may_be_remade(gil) {
@@ -162,7 +170,7 @@ unsafe fn note(gil: Gil, unit: UnitRef, pc: Pc, operands: &[Object]) {
             }
             (_, None) => false,
         };
-        if !is_news || state.taught.get() == MOST_TAUGHT {
+        if !is_news || state.taught.get() == MAX_TAUGHT {
             return;
         }
         state.taught.update(|taught| taught + 1);
@@ -175,14 +183,14 @@ unsafe fn note(gil: Gil, unit: UnitRef, pc: Pc, operands: &[Object]) {
             }
         }
         drop(learnt);
-        let why = "more is known of its operands";
+        let why = "its operands were profiled";
         let recording = &gil.runtime().recording;
         recording.because(why, || units::invalidate(gil, unit));
     }
 }
 
 impl Sampled {
-    /// The versions of the classes that an attribute was asked of.
+    /// The versions of the classes of attribute owners.
     fn receivers(&self) -> impl Iterator<Item = u32> + '_ {
         self.met
             .iter()
@@ -191,20 +199,21 @@ impl Sampled {
     }
 }
 
-/// Whether an attribute's instruction has met a class that the unit's compiler was not told of.
+/// True if an attribute instruction has observed a class that the unit's compiler did not know.
 fn are_new(sampled: &Sampled, told: Option<&History>) -> bool {
     let mut receivers = sampled.receivers();
     receivers.any(|version| !told.is_some_and(|history| history.versions.contains(&version)))
 }
 
-/// Whether bets on such operands were given up there. Where only one on numbers was, the program's classes were never bet on.
+/// True if speculation on such operands was given up there. If only speculation on numbers was,
+/// user-defined classes were never tried.
 fn has_failed(learnt: &Learnt, pc: Pc, pairs: &[Vec<Type>]) -> bool {
     let failed = |reason| learnt.avoid.contains(&(pc, reason));
     let are_bet_on = !pairs.iter().all(|pair| pair.iter().any(is_of_program));
     failed(Reason::Type) || failed(Reason::Identity) || failed(Reason::Domain) && are_bet_on
 }
 
-/// Whether enough was sampled there for a unit to rely on.
+/// True if there are enough samples for a unit to rely on.
 pub fn is_sampled(learnt: &Learnt, pc: Pc) -> bool {
     learnt.sampled.get(&pc).is_some_and(|s| s.count >= SOME)
 }
@@ -217,14 +226,15 @@ unsafe fn version_of(object: Object) -> u32 {
     // SAFETY: the caller's: a live object.
     unsafe {
         let class = Py_TYPE(object);
-        match is_versioned(class) {
-            true => get(class.cast(), abi::type_::VERSION_TAG),
-            false => 0,
+        if is_versioned(class) {
+            get(class.cast(), abi::type_::VERSION_TAG)
+        } else {
+            0
         }
     }
 }
 
-/// The classes of the pairs, and what keeps them alive; nothing if one has changed since.
+/// The classes of the pairs, and references that keep them alive; `None` if one has changed since.
 ///
 /// # Safety
 /// The GIL is held.
@@ -251,9 +261,9 @@ fn is_number(ty: &Type) -> bool {
     *ty <= Type::LONG_EXACT || *ty <= Type::FLOAT_EXACT
 }
 
-/// A class that alone says whether its objects are true.
+/// True for a class that alone determines the truth of its objects.
 fn says_truth(ty: &Type) -> bool {
-    // SAFETY: the caller holds the classes that the types are of.
+    // SAFETY: the caller keeps the classes of the types alive.
     class_of(ty).is_some_and(|class| unsafe { operators::says_truth(class) })
 }
 
@@ -261,14 +271,14 @@ fn class_of(ty: &Type) -> Option<*mut PyTypeObject> {
     ty.runtime_class_in(objects::host()).map(objects::class_ptr)
 }
 
-/// A class that may define operators.
+/// True for a class that may define operators in Python.
 fn is_of_program(ty: &Type) -> bool {
-    // SAFETY: the caller holds the classes that the types are of.
+    // SAFETY: the caller keeps the classes of the types alive.
     class_of(ty).is_some_and(|class| unsafe { PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 })
 }
 
 impl Sampled {
-    /// Whether compiled code that knew of its operands, which are of these classes, would be another.
+    /// True if code compiled with operands of these classes would differ.
     fn is_useful(&self, teaches: Teaches, pairs: &[Vec<Type>]) -> bool {
         if teaches == Teaches::Length {
             let is_counted = |ty: &Type| {
@@ -290,7 +300,8 @@ impl Sampled {
             || matches!(pairs, [pair] if self.is_item(pair) || pair.iter().any(is_of_program))
     }
 
-    /// A list, a tuple, a string or what has raw items that always lie alike, and an index; or a list and a slice.
+    /// True for an index into a list, a tuple, a string or an object with raw items of one layout;
+    /// also for a list and a slice.
     fn is_item(&self, pair: &[Type]) -> bool {
         matches!(*pair, [sequence, index]
             if index <= Type::LONG_EXACT
@@ -302,8 +313,8 @@ impl Sampled {
     }
 }
 
-/// Tell of the instructions of a code what was sampled, where nothing else is known of them. Gives what keeps the classes alive
-/// that are named.
+/// Adds the samples to the hints of a code's instructions that have no other profile. Returns
+/// references that keep the named classes alive.
 ///
 /// # Safety
 /// The GIL is held; `code` is the state's.
@@ -311,7 +322,7 @@ pub unsafe fn tell(learnt: &Learnt, code: &mut Code, met: &mut HashMap<Pc, Met>)
     let mut all_held = Vec::new();
     for (&pc, sampled) in learnt.sampled.iter().filter(|(_, s)| s.count >= SOME) {
         let instr = &mut code.instrs[pc.0 as usize];
-        // The classes that attributes were asked of are among those met.
+        // The classes of attribute owners are among those observed.
         let is_known = met.contains_key(&pc) || teaches(instr.op) == Teaches::Class;
         if is_known || !(instr.hint.is_empty() || instr.is_unreached()) {
             continue;
@@ -327,11 +338,11 @@ pub unsafe fn tell(learnt: &Learnt, code: &mut Code, met: &mut HashMap<Pc, Met>)
             [pair] => {
                 instr.hint = std::mem::take(pair);
                 if matches!(instr.op, Op::StoreSubscr | Op::StoreSlice) {
-                    // The value lies deeper.
+                    // The value is deeper on the stack.
                     instr.hint.insert(0, Type::OBJECT);
                 }
                 if instr.op == Op::Call {
-                    // So does the callable.
+                    // So is the callable.
                     instr.hint.insert(0, Type::OBJECT);
                 }
                 instr.items = match sampled.items[..] {
@@ -341,9 +352,10 @@ pub unsafe fn tell(learnt: &Learnt, code: &mut Code, met: &mut HashMap<Pc, Met>)
             }
             _ if matches!(instr.op, Op::BinaryOp | Op::CompareOp) => {
                 let alike = |pair: &Vec<Type>| pair[0] == pair[1];
-                let numbers = match pairs.iter().any(alike) {
-                    true => Numbers::Any,
-                    false => Numbers::Mixed,
+                let numbers = if pairs.iter().any(alike) {
+                    Numbers::Any
+                } else {
+                    Numbers::Mixed
                 };
                 met.entry(pc).or_default().numbers = Some(numbers);
             }
@@ -357,18 +369,19 @@ pub unsafe fn tell(learnt: &Learnt, code: &mut Code, met: &mut HashMap<Pc, Met>)
     all_held
 }
 
-/// Calls between two at which the classes of the arguments are noted, and back edges between two at which those of the locals are.
+/// Calls between two records of the arguments' classes, and back edges between two records of the
+/// locals' classes.
 const CALLS_BETWEEN: u64 = 4;
 const TURNS_BETWEEN: u64 = 15;
-/// Samples of either kind, at most: what a function meets later is left to its units.
-const MOST_SAMPLES: u64 = 64;
-/// Locals that are looked at.
-const MOST_LOOKED_AT: u32 = 12;
-/// Classes remembered for a local; one with more is of no class.
-const MOST_CLASSES: usize = 5;
+/// Maximum samples of either kind: classes that appear later are left to the units.
+const MAX_SAMPLES: u64 = 64;
+/// Maximum locals that are sampled.
+const MAX_LOOKED_AT: u32 = 12;
+/// Maximum classes recorded for a local; a local with more gets no class.
+const MAX_CLASSES: usize = 5;
 
-/// The classes that the locals of a code object had where it was interpreted, by their versions: of its arguments when it was
-/// called, and of all locals at back edges.
+/// The classes of a code object's locals while it was interpreted, by their versions: of the
+/// arguments at calls, and of all locals at back edges.
 #[derive(Clone, Default)]
 pub struct Locals {
     arguments: Vec<Vec<u32>>,
@@ -376,29 +389,29 @@ pub struct Locals {
 }
 
 impl Locals {
-    /// Whether the arguments are to be looked at in the call of this number.
+    /// True if the arguments are to be sampled in the call of this number.
     pub fn are_due_at_call(calls: u64) -> bool {
-        calls.is_multiple_of(CALLS_BETWEEN) && calls <= MOST_SAMPLES * CALLS_BETWEEN
+        calls.is_multiple_of(CALLS_BETWEEN) && calls <= MAX_SAMPLES * CALLS_BETWEEN
     }
 
-    /// Whether the locals are to be looked at where a loop goes round for the so manieth time.
+    /// True if the locals are to be sampled at the back edge of this number.
     pub fn are_due_at_turn(turns: u64) -> bool {
-        turns.is_multiple_of(TURNS_BETWEEN) && turns <= MOST_SAMPLES * TURNS_BETWEEN
+        turns.is_multiple_of(TURNS_BETWEEN) && turns <= MAX_SAMPLES * TURNS_BETWEEN
     }
 
-    /// Note the classes of a frame's arguments, at its start.
+    /// Records the classes of a frame's arguments, at its start.
     ///
     /// # Safety
-    /// The frame is one of a code object with so many arguments.
+    /// The frame's code object has `count` arguments.
     pub unsafe fn note_arguments(&mut self, frame: Frame, count: i32) {
         // SAFETY: the caller's.
         unsafe { note_locals(&mut self.arguments, frame, count) }
     }
 
-    /// Note the classes of a frame's locals, at a back edge.
+    /// Records the classes of a frame's locals, at a back edge.
     ///
     /// # Safety
-    /// The frame is one of a code object with so many locals.
+    /// The frame's code object has `count` locals.
     pub unsafe fn note(&mut self, frame: Frame, count: i32) {
         // SAFETY: the caller's.
         unsafe { note_locals(&mut self.others, frame, count) }
@@ -406,41 +419,42 @@ impl Locals {
 }
 
 /// # Safety
-/// The frame has so many slots for locals, each null or a live object.
+/// The frame has `count` slots for locals, each null or a live object.
 unsafe fn note_locals(table: &mut Vec<Vec<u32>>, frame: Frame, count: i32) {
-    let count = count.min(MOST_LOOKED_AT as i32);
+    let count = count.min(MAX_LOOKED_AT as i32);
     table.resize(count as usize, Vec::new());
     for (slot, versions) in (0..count).zip(table) {
         // SAFETY: the caller's.
         let version =
             unsafe { version_of(abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * slot)) };
-        if version != 0 && versions.len() <= MOST_CLASSES && !versions.contains(&version) {
+        if version != 0 && versions.len() <= MAX_CLASSES && !versions.contains(&version) {
             versions.push(version);
         }
     }
 }
 
-/// What each attribute's instruction of a code object was specialised for while that was interpreted. The interpreter remembers one class, and
-/// another one once that has not come some fifty times: who looks often sees all that are frequent, whatever they are loaded from.
+/// The classes for which the interpreter has specialised each attribute instruction of a code
+/// object. The interpreter remembers one class, and another one only after the first was absent
+/// some fifty times. Frequent looks thus see all frequent classes.
 #[derive(Clone, Default)]
 pub struct Sites(Option<Vec<Site>>);
 
 #[derive(Clone)]
 struct Site {
-    /// Where the instruction is, in units.
+    /// The position of the instruction, in units.
     at: u32,
     /// The classes' versions.
     versions: Vec<u32>,
 }
 
 impl Sites {
-    /// Look at all of them.
+    /// Reads all of them.
     ///
     /// # Safety
-    /// They are of this code object, which is alive.
+    /// They belong to this code object, which is alive.
     pub unsafe fn note(&mut self, shape: &CodeShape) {
         let units = shape.units();
-        // SAFETY: the caller's promise: the units of a live code object, so many.
+        // SAFETY: the caller's promise: the units of a live code object, with its length.
         unsafe {
             let sites = self.0.get_or_insert_with(|| {
                 let len: isize = get(shape.code.cast(), abi::object::VAR_SIZE);
@@ -456,14 +470,14 @@ impl Sites {
                 let Some(version) = abi::feedback::receiver_version(unit) else {
                     continue;
                 };
-                if site.versions.len() <= MOST_CLASSES && !site.versions.contains(&version) {
+                if site.versions.len() <= MAX_CLASSES && !site.versions.contains(&version) {
                     site.versions.push(version);
                 }
             }
         }
     }
 
-    /// Tell of those that have met several classes.
+    /// Adds those that have observed several classes to the profile.
     pub fn expect(&self, learnt: &mut Learnt, code: &Code) {
         let sites = self.0.iter().flatten();
         for site in sites.filter(|site| site.versions.len() > 1) {
@@ -480,8 +494,9 @@ impl Sites {
     }
 }
 
-/// Tell of the instructions that ask something of a local which classes that had, where it had several: the interpreter remembers
-/// only the last. Where an argument had many, nothing is bet on.
+/// Adds the classes of a local to the profile of the instructions that use it, where it had
+/// several: the interpreter remembers only the last one. If an argument had many, nothing is
+/// speculated.
 pub fn expect_locals(locals: &Locals, learnt: &mut Learnt, code: &Code) {
     let is_stored = |slot: u32| {
         let is_store = |instr: &Instr| instr.op == Op::StoreFast && instr.arg == slot;
@@ -504,7 +519,7 @@ pub fn expect_locals(locals: &Locals, learnt: &mut Learnt, code: &Code) {
         let versions = table.get(slot).unwrap_or(&none);
         match versions.len() {
             0 | 1 => {}
-            n if n <= MOST_CLASSES => {
+            n if n <= MAX_CLASSES => {
                 let history = learnt.met.entry(pc).or_default();
                 versions.iter().for_each(|&version| history.add(version));
             }
@@ -516,7 +531,7 @@ pub fn expect_locals(locals: &Locals, learnt: &mut Learnt, code: &Code) {
     }
 }
 
-/// What is learnt of an instruction's operands.
+/// The operands of an instruction that are profiled.
 pub fn teaches(op: Op) -> Teaches {
     match op {
         Op::LoadAttr | Op::StoreAttr | Op::LoadSuperAttr => Teaches::Class,

@@ -1,4 +1,4 @@
-//! Counters, and the dict that `stats()` gives.
+//! Counters, and the dict that `stats()` returns.
 
 use super::capi::Object;
 use super::function_state::CodeState;
@@ -17,57 +17,59 @@ use std::time::Duration;
 /// Function, line, reason of an exit.
 type ExitKey = (String, i32, &'static str);
 
-/// Lengths of stalls that are told apart: each up to twice as long as the one before, from a microsecond on.
+/// Number of buckets for the lengths of stalls: each up to twice as long as the one before,
+/// starting at a microsecond.
 const STALLS: usize = 24;
 
 /// Counts over the process.
 #[derive(Default)]
 pub struct Totals {
-    /// Units made.
+    /// Units compiled.
     pub units: Cell<u64>,
     /// Units invalidated.
     pub invalidated: Cell<u64>,
     /// Time in the compiler, on the program's threads.
     pub compile_ns: Cell<u64>,
-    /// How often the compiler has kept a thread of the program from its work, by the logarithm of the microseconds.
+    /// Histogram of the times for which the compiler has blocked a thread of the program, by the
+    /// logarithm of the microseconds.
     pub stalls: Cell<[u64; STALLS]>,
     /// The longest of these times.
     pub longest_stall: Cell<Duration>,
-    /// Whether it does so now.
+    /// True while a thread is blocked.
     pub is_stalled: Cell<bool>,
     /// Instructions of the code that was compiled.
     pub instrs: Cell<u64>,
     /// Time in the code generator, on threads beside the program.
     pub beside_ns: Cell<u64>,
-    /// Units that were stale before their code was made.
+    /// Units that were stale before their code was generated.
     pub stale: Cell<u64>,
-    /// Calls that ran in the interpreter, as far as they were seen.
+    /// Observed calls that ran in the interpreter.
     pub interpreted_calls: Cell<u64>,
-    /// Back edges that ran in the interpreter, as far as they were seen.
+    /// Observed back edges that ran in the interpreter.
     pub interpreted_iterations: Cell<u64>,
     /// Running frames that were taken over.
     pub loop_entries: Cell<u64>,
     /// Exits taken.
     pub exits: Cell<u64>,
-    /// Guards that were to fail on purpose.
+    /// Guards that were set to fail on purpose.
     pub guards: Cell<u64>,
-    /// What compiles have cost, and what those have counted that are no more.
+    /// The cost of past compiles, and the counts of units that were freed.
     past: RefCell<Sums>,
 }
 
-/// Sums of what units count themselves, and of what was noted of them.
+/// Sums of the counts that units keep, and of records about them.
 #[derive(Clone, Default)]
 struct Sums {
     /// Forced guards of freed units that never failed.
     never_reached: u64,
-    /// Guards that were executed while none was to fail.
+    /// Guards that were executed in a run without forced failures.
     reached: BTreeSet<u64>,
-    /// How often they were, by reason.
+    /// Number of these executions, by reason.
     executions: BTreeMap<&'static str, u64>,
     /// Time in the stages of the compiler, and in its passes.
     stages: BTreeMap<&'static str, Duration>,
     passes: BTreeMap<&'static str, Duration>,
-    /// Questions about paths.
+    /// Path queries.
     paths: Paths,
     native_iterations: u64,
     entries: u64,
@@ -78,18 +80,18 @@ struct Sums {
     refused: BTreeMap<String, u64>,
 }
 
-/// What questions about paths have cost and come to.
+/// The cost and results of path queries.
 #[derive(Clone, Default)]
 struct Paths {
     graphs: u64,
     nodes: u64,
     proved: u64,
-    /// Of each question: its steps, and the nodes that a plain walk backwards visits.
+    /// Of each query: its steps, and the nodes that a plain backwards walk visits.
     questions: Vec<QuestionCost>,
 }
 
 impl Paths {
-    /// The median of the steps in plain walks backwards.
+    /// The median ratio of the steps to a plain backwards walk.
     fn median(&self) -> f64 {
         let ratio = |q: &QuestionCost| q.steps as f64 / q.walk.max(1) as f64;
         let mut ratios: Vec<f64> = self.questions.iter().map(ratio).collect();
@@ -99,12 +101,12 @@ impl Paths {
 }
 
 impl Totals {
-    /// Add what it took to make a unit.
+    /// Adds the cost of compiling a unit.
     pub fn compiled(&self, unit: &Unit) {
         self.past.borrow_mut().compiled(unit);
     }
 
-    /// Add a time for which the compiler has kept a thread of the program.
+    /// Adds a time for which the compiler has blocked a thread of the program.
     pub fn stalled(&self, time: Duration) {
         let power = time.as_micros().checked_ilog2().map_or(0, |n| n + 1);
         let mut stalls = self.stalls.get();
@@ -113,12 +115,12 @@ impl Totals {
         self.longest_stall.update(|longest| longest.max(time));
     }
 
-    /// Add the counts of a unit that is going away.
+    /// Adds the counts of a unit that is being freed.
     pub fn absorb(&self, gil: Gil, unit: &UnitState) {
         self.past.borrow_mut().absorb(gil, unit);
     }
 
-    /// Entries and back edges of units that are no more, and how many functions were refused, of those that are no more, too.
+    /// Entries and back edges of freed units, and the number of refused functions that were freed.
     pub fn past_counts(&self) -> (u64, u64, u64) {
         let past = self.past.borrow();
         (
@@ -128,7 +130,7 @@ impl Totals {
         )
     }
 
-    /// Add what is known of a code object that is going away.
+    /// Adds the counts of a code object that is being freed.
     pub fn forget(&self, state: &CodeState) {
         self.past.borrow_mut().forget(state);
     }
@@ -202,10 +204,10 @@ fn sums(gil: Gil) -> Sums {
     sums
 }
 
-/// What `stats()` gives; null with an exception.
+/// The dict of `stats()`; null with an exception.
 pub fn dict(gil: Gil) -> Object {
     let (totals, sums) = (&gil.runtime().totals, sums(gil));
-    // SAFETY: each object is made here and given to the dict.
+    // SAFETY: each object is created here and given to the dict.
     unsafe {
         let dict = Dict::new();
         let exits = PyList_New(0);
@@ -219,9 +221,10 @@ pub fn dict(gil: Gil) -> Object {
             Py_DECREF(row.0);
         }
         dict.set("available", Py_NewRef(Py_None()));
-        let build = match cfg!(debug_assertions) {
-            true => "with debug assertions",
-            false => "release",
+        let build = if cfg!(debug_assertions) {
+            "with debug assertions"
+        } else {
+            "release"
         };
         dict.set("build", text(build));
         dict.set("units", number(totals.units.get()));
@@ -318,7 +321,7 @@ pub fn dict(gil: Gil) -> Object {
     }
 }
 
-/// What was found in the cache of machine code, and what was not.
+/// Hits and misses of the cache of machine code.
 fn cache(gil: Gil) -> Object {
     let cache = gil.runtime().cache.borrow();
     let (code, done) = match &*cache {
@@ -348,20 +351,20 @@ fn cache(gil: Gil) -> Object {
     dict.0
 }
 
-/// A dict that is being made.
+/// A dict under construction.
 pub(super) struct Dict(pub(super) Object);
 
 impl Dict {
-    /// An empty one.
+    /// An empty dict.
     pub(super) fn new() -> Dict {
         // SAFETY: the GIL is held.
         Dict(unsafe { PyDict_New() })
     }
 
-    /// Set a key, taking the value over.
+    /// Sets a key, taking the value over.
     pub(super) fn set(&self, key: &str, value: Object) {
         let Ok(key) = CString::new(key) else { return };
-        // SAFETY: null is what failed before; the exception stays pending for the caller.
+        // SAFETY: a null value is an earlier failure; its exception stays pending for the caller.
         unsafe {
             if !value.is_null() && !self.0.is_null() {
                 PyDict_SetItemString(self.0, key.as_ptr(), value);
@@ -392,7 +395,8 @@ fn times(map: &BTreeMap<&'static str, Duration>) -> Object {
 
 /// A new list.
 fn numbers(set: &BTreeSet<u64>) -> Object {
-    // SAFETY: under the GIL; the list takes over what `number` gives, of which null is seen by whoever looks at the error.
+    // SAFETY: under the GIL; the list takes over the results of `number`; a null one leaves an
+    // exception for the caller.
     unsafe {
         let list = PyList_New(0);
         for &n in set {

@@ -1,11 +1,15 @@
-//! Names of machine code, with file and line, for profilers and debuggers outside of the process. Nobody is told unless asked for:
+//! Names of machine code, with file and line, for profilers and debuggers outside of the process.
+//! All of this is off by default:
 //!
-//! - **perf map**: `/tmp/perf-PID.map`, one line `start size name` a unit, where Linux `perf` looks for code that no file has.
-//! - **jitdump**: `jit-PID.dump`, the code itself with names and lines, from which `perf inject --jit` makes object files.
-//! - **debugger**: gdb's JIT interface, which lldb knows too.
+//! - **perf map**: `/tmp/perf-PID.map`, one line `start size name` per unit, which Linux `perf`
+//!   reads for code that is in no file.
+//! - **jitdump**: `jit-PID.dump`, the code itself with names and lines, from which `perf inject
+//!   --jit` makes object files.
+//! - **debugger**: gdb's JIT interface, which lldb supports too.
 //!
-//! A unit is named by where its function begins: the compiler keeps no table of lines. Where compiled code has called out, the line is in the
-//! interpreter's frame, which `faulthandler` and sampling profilers for Python read.
+//! A unit's name has the line where its function begins: the compiler keeps no table of lines.
+//! Where compiled code has called out, the line is in the interpreter's frame, which `faulthandler`
+//! and sampling profilers for Python read.
 
 use super::Gil;
 use super::abi;
@@ -24,24 +28,24 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
-/// Who is told.
+/// The consumers of names.
 #[derive(Default)]
 pub struct Symbols {
-    told: RefCell<Told>,
+    sinks: RefCell<Sinks>,
 }
 
 #[derive(Default)]
-struct Told {
-    /// The process whose files these are: a forked child begins its own.
+struct Sinks {
+    /// The process that these files belong to: a forked child starts its own.
     process: u32,
     map: Option<File>,
     dump: Option<Dump>,
-    /// Names that a debugger has, by address, and whether it is to be given any.
+    /// Names given to the debugger, by address; `None` if it is not to get any.
     debugger: Option<HashMap<usize, DebuggerName>>,
     folder: Option<PathBuf>,
 }
 
-/// Who is to be told.
+/// The consumers that the user asks for.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// `perf`, by a map.
@@ -53,24 +57,24 @@ pub struct Wanted {
 }
 
 impl Symbols {
-    /// Tell the names of all code that there is, and of what is made from now on.
+    /// Publishes the names of all existing code, and of code compiled from now on.
     ///
     /// # Errors
     /// A file that can't be written.
     pub fn tell(&self, gil: Gil, wanted: Wanted) -> Result<(), Error> {
-        let mut told = self.told.borrow_mut();
-        told.process = std::process::id();
-        told.folder = wanted.dump;
-        if wanted.map && told.map.is_none() {
-            told.map = Some(open_map()?);
+        let mut sinks = self.sinks.borrow_mut();
+        sinks.process = std::process::id();
+        sinks.folder = wanted.dump;
+        if wanted.map && sinks.map.is_none() {
+            sinks.map = Some(open_map()?);
         }
-        if let (Some(folder), None) = (&told.folder, &told.dump) {
-            told.dump = Some(Dump::open(folder)?);
+        if let (Some(folder), None) = (&sinks.folder, &sinks.dump) {
+            sinks.dump = Some(Dump::open(folder)?);
         }
         if wanted.debugger {
-            told.debugger.get_or_insert_default();
+            sinks.debugger.get_or_insert_default();
         }
-        drop(told);
+        drop(sinks);
         for unit in gil.runtime().units() {
             // SAFETY: units in tables are alive.
             self.name(unsafe { &*unit });
@@ -78,14 +82,14 @@ impl Symbols {
         Ok(())
     }
 
-    /// A unit was made.
+    /// Names a new unit.
     pub fn name(&self, unit: &UnitState) {
-        let mut told = self.told.borrow_mut();
-        if !told.is_any() {
+        let mut sinks = self.sinks.borrow_mut();
+        if !sinks.is_any() {
             return;
         }
         let Some(made) = &unit.unit else { return };
-        told.after_fork();
+        sinks.after_fork();
         let file = unit.shape.filename();
         let (line, what) = match unit.kind {
             // SAFETY: a unit's code object is alive.
@@ -97,36 +101,36 @@ impl Symbols {
         let raw = made.raw.as_ref().map(|(code, _)| (code, " raw"));
         for (code, part) in [(&made.code, "")].into_iter().chain(raw) {
             let name = format!("py::{}{what}{part} {file}:{line}", unit.shape.name());
-            told.add(code, &name, &file, line);
+            sinks.add(code, &name, &file, line);
         }
     }
 
-    /// The way into units of a function was made, by which the interpreter calls them.
+    /// Names a new entry stub, through which the interpreter calls units of a function.
     pub fn name_entry(&self, entry: &Entry) {
-        let mut told = self.told.borrow_mut();
-        let Some(code) = entry.stub.get().filter(|_| told.is_any()) else {
+        let mut sinks = self.sinks.borrow_mut();
+        let Some(code) = entry.stub.get().filter(|_| sinks.is_any()) else {
             return;
         };
-        told.after_fork();
+        sinks.after_fork();
         let file = entry.shape.filename();
         // SAFETY: an entry's code object is alive.
         let line = unsafe { get(entry.shape.code.cast(), abi::code::FIRSTLINENO) };
         let name = format!("py::{} entry {file}:{line}", entry.shape.name());
-        told.add(code, &name, &file, line);
+        sinks.add(code, &name, &file, line);
     }
 
-    /// The way into units of a function is being freed, if nobody else has it.
+    /// The entry stub of a function is being freed, if nothing else has it.
     pub fn forget_entry(&self, entry: &Entry) {
-        let mut told = self.told.borrow_mut();
-        if let (Some(known), Some(code)) = (&mut told.debugger, entry.stub.get()) {
+        let mut sinks = self.sinks.borrow_mut();
+        if let (Some(known), Some(code)) = (&mut sinks.debugger, entry.stub.get()) {
             known.remove(&(code.entry() as usize));
         }
     }
 
     /// A unit is being freed.
     pub fn forget(&self, unit: &UnitState) {
-        let mut told = self.told.borrow_mut();
-        let (Some(known), Some(made)) = (&mut told.debugger, &unit.unit) else {
+        let mut sinks = self.sinks.borrow_mut();
+        let (Some(known), Some(made)) = (&mut sinks.debugger, &unit.unit) else {
             return;
         };
         known.remove(&(made.code.entry() as usize));
@@ -136,21 +140,21 @@ impl Symbols {
     }
 }
 
-impl Told {
+impl Sinks {
     fn is_any(&self) -> bool {
         self.map.is_some() || self.dump.is_some() || self.debugger.is_some()
     }
 
-    /// Tell of code that is alive.
+    /// Publishes the name of code that is alive.
     fn add(&mut self, code: &CompiledCode, name: &str, file: &str, line: i32) {
         let name = name.replace(['\n', '\r', '\0'], " ");
         let (entry, size) = (code.entry() as usize, code.size());
-        // A file that can't be written costs the names, nothing else.
+        // If a file can't be written, only the names are lost.
         if let Some(map) = &mut self.map {
             let _ = map.write_all(format!("{entry:x} {size:x} {name}\n").as_bytes());
         }
         if let Some(dump) = &mut self.dump {
-            // SAFETY: the caller's: so much code is there.
+            // SAFETY: the caller's: the code has this size.
             let bytes = unsafe { std::slice::from_raw_parts(code.entry(), size) };
             let _ = dump.add(entry, bytes, &name, file, line);
         }
@@ -159,7 +163,7 @@ impl Told {
         }
     }
 
-    /// In a forked child, go on in files of its own.
+    /// In a forked child, continues in files of its own.
     fn after_fork(&mut self) {
         let process = std::process::id();
         if self.process == process {
@@ -177,7 +181,7 @@ fn open_map() -> Result<File, Error> {
     create(Path::new(&path))
 }
 
-/// A new file of the user's own. One that is there is not followed, if it is a link, nor kept.
+/// A new file of the user's own. An existing one is replaced, and a link is not followed.
 fn create(path: &Path) -> Result<File, Error> {
     let _ = std::fs::remove_file(path);
     let mut options = OpenOptions::new();
@@ -188,7 +192,7 @@ fn create(path: &Path) -> Result<File, Error> {
 /// A jitdump: see `tools/perf/Documentation/jitdump-specification.txt` of Linux.
 struct Dump {
     file: File,
-    /// A page of it is mapped as code, by which `perf record` learns of the file.
+    /// A page of it is mapped as code, which tells `perf record` about the file.
     page: *mut c_void,
     count: u64,
 }
@@ -229,7 +233,7 @@ impl Dump {
         })
     }
 
-    /// Add code: where it comes from, then what it is.
+    /// Adds code: its debug information, then the code itself.
     fn add(
         &mut self,
         at: usize,
@@ -248,7 +252,7 @@ impl Dump {
         lines.extend(0u32.to_ne_bytes());
         lines.extend(file.bytes().filter(|&byte| byte != 0));
         lines.push(0);
-        // SAFETY: a number.
+        // SAFETY: returns a number.
         let thread = unsafe { libc::gettid() };
         let mut load = Vec::new();
         load.extend(std::process::id().to_ne_bytes());

@@ -1,23 +1,26 @@
-//! Units and their life: made by a compile, entered through cells, invalidated, retired, freed.
+//! Units and their life: compiled, entered through cells, invalidated, retired, freed.
 //!
 //! # The life of a unit
 //! ```text
 //! compiled --installed--> live --invalidated--> retired --no frame inside--> freed
 //! ```
-//! A unit's **token**, which its frames carry and the exit hook is given, is the address of its [`UnitState`], so the
-//! state must outlive every activation. A retired unit is freed by [`reclaim`] once all its activations are over and
-//! nothing runs between a native entry and its frame ([`Busy`]). Entries go when no native code is under way at all: a
-//! vectorcall stub has no frame, whatever it calls ([`HandedOver`]).
+//! A unit's **token**, which its frames carry and the exit hook receives, is the address of its
+//! [`UnitState`], so the state must outlive every activation. A retired unit is freed by
+//! [`reclaim`] once all its activations are over and nothing runs between a native entry and its
+//! frame ([`Busy`]). Entries are freed only when no native code runs at all: a vectorcall stub has
+//! no frame, whatever it calls ([`HandedOver`]).
 //!
 //! # Why activations are counted
-//! The frames of the threads do not show every stack that may return into a unit: greenlet, and whatever is built on it
-//! (gevent, eventlet, SQLAlchemy's bridge to asyncio), copies the C stack of a suspended coroutine away and unlinks its
-//! frames. A count needs no stack to be found. The unit's own code keeps it: the LIR that makes a frame counts an entry
-//! (which the statistics want anyway), the LIR that takes the frame down or suspends it counts as the last thing it does
-//! that it is over, and so does the exit hook, which runs the rest of a frame's function. That costs one addition in
-//! memory a call. Entries without a frame do not matter: no code of the program runs there, so no stack is switched.
-//! A thread that is ended in the middle of a call, or was left behind by a fork, leaves entries that are never over:
-//! those units are never freed, as they must not be while its stack is there.
+//! The frames of the threads do not show every stack that may return into a unit: greenlet, and the
+//! libraries built on it (gevent, eventlet, SQLAlchemy's bridge to asyncio), copies the C stack of
+//! a suspended coroutine away and unlinks its frames. A count works without finding the stack. The
+//! unit's own code keeps it: the LIR that pushes a frame counts an entry (which the statistics need
+//! anyway); the LIR that pops or suspends the frame counts, as its last action, that the activation
+//! is over; and so does the exit hook, which runs the rest of a frame's function. The cost is one
+//! addition in memory per call. Entries without a frame need no count: no user code runs there, so
+//! no stack is switched. A thread that is ended in the middle of a call, or that a fork did not
+//! copy, never finishes its activations: those units are never freed, as they must not be while its
+//! stack exists.
 
 use super::abi;
 use super::capi::{CodeShape, Object, get};
@@ -38,7 +41,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Where a unit begins.
+/// A unit's entry point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A call.
@@ -54,101 +57,106 @@ pub enum Kind {
     Generator,
 }
 
-/// A unit as the runtime sees it. The cells are read and written by compiled code.
+/// The runtime's state of a unit. Compiled code reads and writes the cells.
 pub struct UnitState {
-    /// The eval-breaker word with which the unit need not ask what is pending, and whether it may still run.
+    /// The eval-breaker word that needs no handling of pending work, and the validity flag.
     pub checked: UnitCells<Cell<u64>>,
-    /// How often it was entered with a frame: one that it made, a generator's, or one that was lent to a loop.
+    /// Entries with a frame: one that the unit pushed, a generator's, or the interpreter's at a
+    /// loop.
     pub entries: Cell<u64>,
-    /// How many of these entries are over: see the head of this file.
+    /// Number of these entries that are over: see the head of this file.
     pub left: Cell<u64>,
-    /// How often it was entered without a frame.
+    /// Entries without a frame.
     pub raw_entries: Cell<u64>,
-    /// General operations of it that were looked at.
+    /// General operations of it that were sampled.
     pub sampled: Cell<u32>,
-    /// How often it was left by an exit.
+    /// Number of side exits taken.
     pub exits_taken: Cell<u64>,
-    /// Tenths of a nanosecond that these exits have cost, as estimated.
+    /// Estimated cost of these exits, in tenths of a nanosecond.
     pub exit_cost: Cell<i64>,
-    /// How often it took a back edge.
+    /// Number of back edges taken.
     pub iterations: Cell<u64>,
-    /// How often it left because its frame was kept open.
+    /// Number of side exits because its frame was kept open.
     pub opened: Cell<u64>,
-    /// Of a closed unit: calls with an argument of another class.
+    /// Closed units only: calls with an argument of another class.
     pub mismatches: Cell<u64>,
     /// Pieces of work under way on its behalf, besides its activations.
     pub keepers: Cell<u64>,
-    /// Its code object; the unit holds a reference.
+    /// Its code object, kept alive by a reference of the unit's own.
     pub shape: CodeShape,
     /// Globals of the functions it serves.
     pub globals: Object,
     /// Their builtins.
     pub builtins: Object,
-    /// Where it begins.
+    /// Its entry point.
     pub kind: Kind,
-    /// What the compiler made; `None` only while it is at work.
+    /// The compiled code; `None` only while the compiler is at work.
     pub unit: Option<Unit>,
-    /// What is watched and pinned for it while a worker compiles it; `None` before and after.
+    /// The assumptions watched and objects pinned for it while a worker compiles it; `None` before
+    /// and after.
     pub pending: Option<Pending>,
-    /// How far that is.
+    /// The progress of that compile.
     pub progress: Cell<Progress>,
-    /// For each instruction of the typed bytecode: the host's position and where to resume.
+    /// For each instruction of the typed bytecode: the host's position and the position to resume
+    /// at.
     pub positions: Vec<(u32, u32)>,
-    /// For each of them, the operands that the interpreter drops when it raises: depths from the top, in order.
+    /// For each of them, the operands that the interpreter drops when it raises: depths from the
+    /// top, in order.
     pub consumed: Vec<&'static [u8]>,
-    /// For each of them, what is learnt from its operands where a bet on them fails.
+    /// For each of them, the operands to profile when a guard on them fails.
     pub teaches: Vec<Teaches>,
-    /// How many units were made before it.
+    /// Number of units compiled before it.
     pub number: u64,
-    /// When it was made: what was known of instances with dictionaries ([`dictionaries::now`]).
+    /// The time of the compile, as the clock of instance-dictionary facts ([`dictionaries::now`]).
     pub made: u64,
-    /// When it was made, by the clock, and what that took.
+    /// The time of the compile, and its duration.
     pub cost: (Instant, Duration),
-    /// What stands in it in place of calls, by the numbers that exits have for it.
+    /// The functions inlined into it, by the numbers that exits use for them.
     pub inlined: Vec<InlinedShape>,
-    /// How often each exit was taken.
+    /// Number of times each exit was taken.
     pub exit_counts: Vec<Cell<u64>>,
-    /// Whether its frames are at the top of a module: the globals are their locals too.
+    /// True if its frames are at the top of a module: the globals are their locals too.
     pub at_top: bool,
-    /// Where its code's names are in the globals, if it keeps some in registers.
+    /// The entries of its code's names in the globals, if it keeps some in registers.
     pub cells: Option<Box<[NameCell]>>,
     /// Of a generator's: see [`super::generators::resume_table`].
     pub points: Option<Box<[u8]>>,
-    /// Of a generator's: what its resume points hand on, until the code's cell has it.
+    /// Generators only: the forwarded values of its resume points, until the code's cell has them.
     pub forwards: Cell<Option<Box<[Forward]>>>,
-    /// The number of its first guard, of all guards in the process.
+    /// The number of its first guard, counted over all guards in the process.
     pub first_guard: u64,
-    /// Countdown words of forced exits, one an exit record.
+    /// Countdown words of forced exits, one per exit record.
     pub force: Option<Box<[Cell<u64>]>>,
 }
 
-/// What a unit needs while a [worker](super::workers) compiles it: the assumptions that the answers given so far rest on, and the pins of
-/// the objects that they name. When the worker is done, both shrink to what the unit itself relies on.
+/// State of a unit while a [worker](super::workers) compiles it: the assumptions behind the answers
+/// given so far, and the pins of the objects that the answers name. When the worker is done, both
+/// shrink to those of the unit itself.
 #[derive(Default)]
 pub struct Pending {
-    /// What the answers that it was given rely on.
+    /// The assumptions behind the answers given.
     assumptions: Vec<Assumption>,
-    /// How much of what [`FrozenWorld`] has is taken, so far.
+    /// The part of [`FrozenWorld`]'s lists that was taken over so far.
     taken: Taken,
-    /// Pins of the classes that the answers name, which are held.
+    /// Pins of the classes that the answers name, kept alive.
     classes: Vec<Pins>,
-    /// The objects that they name.
+    /// The objects that the answers name.
     named: RefCell<Vec<Named>>,
-    /// Why these are alive.
+    /// The reason why each of these is alive.
     evidence: Vec<Evidence>,
     /// The constants of its code, which the unit keeps alive.
     pub own: Vec<ObjectHandle>,
-    /// What of the assumptions does not hold any more, whether the unit relies on it or not.
+    /// Assumptions that were broken, even those that the unit may not rely on.
     broken: RefCell<HashSet<Assumption>>,
-    /// Functions that are made for it, which nobody else has.
+    /// Functions created for it, to which nothing else refers.
     pub made: Vec<ObjectHandle>,
-    /// What it relies on, or may, whatever is answered.
+    /// Assumptions that the unit may rely on regardless of the answers.
     pub certain: Vec<Assumption>,
-    /// Where functions that were offered to be inlined look up their names.
+    /// The namespaces of functions that were offered for inlining.
     pub others: Namespaces,
 }
 
-/// How many of a frozen world's lists were taken over.
+/// Number of entries of each list of a frozen world that were taken over.
 #[derive(Clone, Copy, Default)]
 struct Taken {
     assumptions: usize,
@@ -157,36 +165,38 @@ struct Taken {
     evidence: usize,
 }
 
-/// An object that answers name, pinned, and what becomes of it meanwhile.
+/// An object that answers name, pinned, and the reason why it stays alive.
 struct Named {
     handle: ObjectHandle,
     pins: Pins,
     lasting: Lasting,
 }
 
-/// What becomes of an object that an answer names while a unit is pending.
+/// The reason why an object that an answer names stays alive while a unit is pending.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lasting {
-    /// It is held to the end.
+    /// A reference keeps it alive to the end.
     Held,
-    /// It is held until what the answer relies on is changed: a class has dropped an attribute when it tells that it has changed.
+    /// A reference keeps it alive until the answer's assumption breaks. A class, for example,
+    /// reports a change only after it has dropped the old attribute.
     HeldUnchanged,
-    /// What is watched has it, and tells before it lets go.
+    /// The watched container keeps it alive, and reports before it drops it.
     Lent,
-    /// A function, which tells itself before it ends or changes.
+    /// A function, which reports by itself before it is deallocated or changed.
     Watched,
 }
 
 impl Pending {
-    /// Keep what the answers name that were given since this was called last, for a unit of functions with these globals. Gives what they
-    /// rely on, which is to be watched.
+    /// Keeps the objects alive that the answers since the last call name, for a unit of functions
+    /// with these globals. Returns the new assumptions, which are to be watched.
     ///
-    /// What is watched keeps alive what the answers name: a namespace its values, a function its constants, cells and defaults. A reference
-    /// to them would be observable where the program drops the last of its own (`__del__` would run later): so they are
-    /// [lent](objects::lend), and each function that is named is watched.
+    /// The watched containers keep these objects alive: a namespace its values, a function its
+    /// constants, cells and defaults. A reference of our own would be observable where the program
+    /// drops its last one (`__del__` would run later). So the objects are [lent](objects::lend),
+    /// and each function that is named is watched.
     ///
     /// # Safety
-    /// The GIL is held, and no code of the program has run since the last of the answers was given.
+    /// The GIL is held, and no user code has run since the last of the answers was given.
     pub unsafe fn take_answers(&mut self, world: &FrozenWorld, globals: Object) -> Vec<Assumption> {
         let taken = self.taken;
         let assumptions = world.assumptions().skip(taken.assumptions);
@@ -221,10 +231,12 @@ impl Pending {
                 new.push(Assumption::FunctionUnchanged(handle));
             }
             let pins = Pins::of([], [handle]);
-            match lasting.is_held() {
-                // SAFETY: the answer was given while the GIL was held, which this thread has not released since: the object is alive.
-                true => unsafe { objects::hold(&pins, globals) },
-                false => objects::lend(&[handle]),
+            if lasting.is_held() {
+                // SAFETY: the answer was given while the GIL was held, which this thread has not
+                // released since: the object is alive.
+                unsafe { objects::hold(&pins, globals) }
+            } else {
+                objects::lend(&[handle])
             }
             let named = Named {
                 handle,
@@ -242,13 +254,14 @@ impl Pending {
         new
     }
 
-    /// What is watched for it.
+    /// The assumptions watched for it.
     pub fn assumptions(&self) -> &[Assumption] {
         &self.assumptions
     }
 
-    /// Some of it does not hold any more: then others may soon be where what it was about was. Much of what is asked is not relied on (a
-    /// function that a call has met, for one, is often made for that call): so it is seen only in the end whether the unit relies on it.
+    /// Some of its assumptions are broken. Other objects may soon be at the addresses of the old
+    /// ones. Many answers are not relied on (a function that a call has observed is often created
+    /// for that call only), so only the finished unit decides whether it is stale.
     fn break_what(&self, is_broken: &dyn Fn(&Assumption) -> bool) {
         let broken = self.assumptions.iter().filter(|it| is_broken(it));
         self.broken.borrow_mut().extend(broken.cloned());
@@ -256,12 +269,13 @@ impl Pending {
         self.give_up(|named| named.lasting == Lasting::Held || alive.contains(&named.handle));
     }
 
-    /// Whether something that it was told does not hold any more.
+    /// True if an answer that it was given is no longer true.
     pub fn has_changed(&self) -> bool {
         !self.broken.borrow().is_empty()
     }
 
-    /// Whether a unit that was made relies on something that holds no more, or names what may have ended.
+    /// True if a compiled unit relies on a broken assumption, or names an object that may have been
+    /// deallocated.
     pub fn is_broken(&self, made: &Unit) -> bool {
         let broken = self.broken.borrow();
         let is_gone = |object: ObjectHandle| {
@@ -272,7 +286,7 @@ impl Pending {
         made.assumptions.iter().any(|it| broken.contains(it)) || named.any(is_gone)
     }
 
-    /// What the answers still show to be alive.
+    /// The objects that the remaining answers prove to be alive.
     fn alive(&self) -> HashSet<ObjectHandle> {
         let broken = self.broken.borrow();
         let is_changed =
@@ -285,9 +299,10 @@ impl Pending {
         loop {
             let before = alive.len();
             for shown in &self.evidence {
-                let holds = match shown.assumptions.is_empty() {
-                    true => shown.about.is_some_and(|about| alive.contains(&about)),
-                    false => !shown.assumptions.iter().any(|it| broken.contains(it)),
+                let holds = if shown.assumptions.is_empty() {
+                    shown.about.is_some_and(|about| alive.contains(&about))
+                } else {
+                    !shown.assumptions.iter().any(|it| broken.contains(it))
                 };
                 if holds {
                     alive.extend(shown.objects.iter().filter(|it| !is_changed(**it)));
@@ -299,7 +314,7 @@ impl Pending {
         }
     }
 
-    /// Nothing is asked or made of objects any more but of these.
+    /// Gives up all named objects except those to keep.
     fn give_up(&self, is_kept: impl Fn(&Named) -> bool) {
         let mut named = self.named.borrow_mut();
         let gone: Vec<Named> = named.extract_if(.., |named| !is_kept(named)).collect();
@@ -308,7 +323,7 @@ impl Pending {
 }
 
 impl Named {
-    /// Ends what is done for these; gives those that are lent.
+    /// Releases these objects; returns those that are lent.
     fn end(all: &[Named]) -> Vec<ObjectHandle> {
         let (held, lent): (Vec<&Named>, Vec<&Named>) =
             all.iter().partition(|named| named.lasting.is_held());
@@ -330,19 +345,21 @@ impl Lasting {
         if object.is_null() {
             return Lasting::Lent;
         }
-        // SAFETY: it was pinned with the lock held, which nobody has let go of since, when it was alive.
+        // SAFETY: it was alive when it was pinned, under the lock, which has not been released
+        // since.
         unsafe {
             let class = Py_TYPE(object);
             if class == &raw mut PyFunction_Type {
                 return Lasting::Watched;
             }
-            // What the interpreter's caches name, which nothing watches.
+            // The interpreter's inline caches name these, and nothing watches them.
             let is_callee = PyType_Check(object) != 0
                 || class == &raw mut PyCFunction_Type
                 || class == &raw mut PyMethodDescr_Type;
-            match is_callee {
-                true => Lasting::Held,
-                false => Lasting::Lent,
+            if is_callee {
+                Lasting::Held
+            } else {
+                Lasting::Lent
             }
         }
     }
@@ -352,10 +369,11 @@ impl Lasting {
     }
 }
 
-/// A function whose code stands in a unit in place of calls. The function is watched, so both live as long as the unit
-/// may be entered, and no code of the program runs where it stands.
+/// A function that is inlined into a unit. The function is watched, so both live as long as the
+/// unit may be entered, and no user code runs in the inlined part.
 pub struct InlinedShape {
-    /// The function; null where it is one of many of this code, which each exit names.
+    /// The function; null if any function with this code may be called: then each exit names the
+    /// function.
     pub func: Object,
     /// Its code object.
     pub shape: CodeShape,
@@ -367,8 +385,8 @@ impl InlinedShape {
     fn of(inlined: &InlinedCode) -> InlinedShape {
         let object = objects::object_ptr(inlined.function);
         let positions = inlined.code.instrs.iter().map(|i| (i.pos, i.resume));
-        // SAFETY: nothing has run since the compiler was given the function's code, which is a constant of the unit's own if it is all
-        // that was given.
+        // SAFETY: no user code has run since the compiler was given the function or code object. A
+        // code object alone is a constant of the unit's own code.
         let (func, shape) = unsafe {
             match PyCode_Check(object) {
                 0 => (
@@ -386,7 +404,7 @@ impl InlinedShape {
     }
 }
 
-/// How far the making of a unit is.
+/// The progress of an ordered unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
     /// Its code was [ordered](super::workers).
@@ -395,37 +413,38 @@ pub enum Progress {
     Ready,
 }
 
-/// What an instruction's operands say where a bet on them fails.
+/// The operands to profile when a guard on them fails, by instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Teaches {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// The class of the top of the stack, which is asked for an attribute.
+    /// The class of the top of the stack, an attribute's owner.
     Class,
-    /// Which numbers the two on top of the stack are.
+    /// The number types of the top two stack entries.
     Numbers,
-    /// Their classes, but only where the general operation looks.
+    /// Their classes, but only if the general operation records them.
     Operands,
-    /// The class of the top of the stack, whose truth is asked for.
+    /// The class of the top of the stack, whose truth value is tested.
     Truth,
-    /// The class of a call's only argument, where the callable is `len` and the general operation looks.
+    /// The class of the only argument of a call of `len`, if the general operation records it.
     Length,
-    /// The classes of what a slice is taken of, or replaced in, and of its bounds, where the general operation looks.
+    /// The classes of a slice's container and bounds, if the general operation records them.
     Sliced,
 }
 
-/// Exit records that a table of forced exits has room for.
+/// Number of exit records that a table of forced exits can hold.
 pub const FORCE_CAPACITY: usize = 65536;
 
-/// A unit that took no longer than this to make may be made anew at any time.
+/// A unit whose compile took no longer may be recompiled at any time.
 const CHEAP: Duration = Duration::from_millis(10);
 
-/// Any other must have been there so many times as long: in each corner of a large function something new is met, for which it would be
-/// made again and again while it hardly runs.
+/// A unit whose compile took longer must have existed for this multiple of that time. Otherwise each
+/// newly observed class in some corner of a large function would cause a recompile of a unit that
+/// hardly runs.
 const TIMES_ITS_COST: u32 = 4;
 
 impl UnitState {
-    /// The state of a unit about to be compiled, with a token that stays its own.
+    /// The state of a unit about to be compiled. Its address, the token, is stable.
     ///
     /// # Safety
     /// `shape` is of a code object that is alive.
@@ -474,7 +493,7 @@ impl UnitState {
         })
     }
 
-    /// The number that stands for this unit in frames and exits.
+    /// The number that identifies this unit in frames and exits.
     pub fn token(&self) -> u64 {
         std::ptr::from_ref(self) as u64
     }
@@ -486,23 +505,23 @@ impl UnitState {
             .map_or(std::ptr::null(), |u| u.code.entry())
     }
 
-    /// Whether it is a unit of this kind and place, for this namespace.
+    /// True if it is a unit of this kind and place, for this namespace.
     pub fn is_at(&self, kind: Kind, globals: Object, builtins: Object, at_top: bool) -> bool {
         let same = self.globals == globals && self.builtins == builtins;
         same && self.kind == kind && self.at_top == at_top
     }
 
-    /// Whether it may be entered.
+    /// True if it may be entered.
     pub fn is_valid(&self) -> bool {
         self.checked.state.get() == 0
     }
 
-    /// Whether code of its may be on a stack, running or suspended.
+    /// True if its code may be on a stack, running or suspended.
     pub fn is_active(&self) -> bool {
         self.entries.get() != self.left.get() || self.keepers.get() != 0
     }
 
-    /// An activation is over: the last thing before the unit's code returns.
+    /// An activation is over. This is the last action before the unit's code returns.
     pub fn leave(&self) {
         self.left.set(self.left.get() + 1);
     }
@@ -512,8 +531,9 @@ impl UnitState {
         self.entries.get() + self.raw_entries.get()
     }
 
-    /// Whether it may be given up, though it serves, for one that knows more: what it was seen to lose is as much as making
-    /// another costs. (Who asks for units early means to see that early too.)
+    /// True if it may be replaced, though it is valid, by a unit compiled from a better profile:
+    /// its measured loss must be as much as a compile costs. A user who sets a low threshold wants
+    /// an early replacement too.
     pub fn may_be_remade(&self, gil: Gil) -> bool {
         let (made, took) = self.cost;
         let options = gil.runtime().options.get();
@@ -525,10 +545,11 @@ impl UnitState {
             || made.elapsed() >= took * TIMES_ITS_COST
     }
 
-    /// Take over what was answered since this was called last, if it is pending: see [`Pending::take_answers`].
+    /// Takes over the answers given since the last call, if it is pending: see
+    /// [`Pending::take_answers`].
     ///
     /// # Safety
-    /// As of that.
+    /// As for that.
     pub unsafe fn take_answers(&mut self, world: &FrozenWorld) -> Vec<Assumption> {
         let pending = self.pending.as_mut();
         pending.map_or_else(Vec::new, |pending| {
@@ -537,10 +558,10 @@ impl UnitState {
         })
     }
 
-    /// Take over what the compiler has made.
+    /// Takes over the compiler's result.
     ///
     /// # Safety
-    /// The GIL is held, and what the unit names is alive.
+    /// The GIL is held, and the objects that the unit names are alive.
     pub unsafe fn finish(&mut self, made: Unit) {
         self.inlined = made.inlined.iter().map(InlinedShape::of).collect();
         // SAFETY: the caller's promise.
@@ -550,12 +571,12 @@ impl UnitState {
         self.progress.set(Progress::Ready);
     }
 
-    /// What is known of its exits without their records.
+    /// The heads of its exits, without their records.
     pub fn exits(&self) -> &[ExitHead] {
         self.unit.as_ref().map_or(&[], |unit| unit.exits.heads())
     }
 
-    /// The exits that are bets: the ones that can be forced.
+    /// The exits of guards: these can be forced.
     pub fn guards(&self) -> impl Iterator<Item = usize> + '_ {
         let exits = self.exits().iter().enumerate();
         exits
@@ -565,14 +586,14 @@ impl UnitState {
             .map(|(i, _)| i)
     }
 
-    /// What it relies on.
+    /// Its assumptions.
     pub fn assumptions(&self) -> &[Assumption] {
         let pending = self.pending.as_ref().map(|pending| &pending.assumptions);
         let made = self.unit.as_ref().map(|unit| &unit.assumptions);
         made.or(pending).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether it relies on it that nobody finds the objects which it has made.
+    /// True if it assumes that the objects which it allocates are not visible to introspection.
     pub fn has_private_objects(&self) -> bool {
         self.assumptions().contains(&Assumption::ObjectsPrivate)
     }
@@ -597,10 +618,10 @@ impl Drop for UnitState {
     }
 }
 
-/// A unit that is shared by tables and compiled code, by its token.
+/// A unit, by its token, as tables and compiled code share it.
 pub type UnitRef = *mut UnitState;
 
-/// A number that all threads change under the GIL, so that none needs the bus for it.
+/// A number that all threads change under the GIL, so that no atomic read-modify-write is needed.
 struct Count(AtomicUsize);
 
 impl Count {
@@ -623,11 +644,11 @@ impl Count {
     }
 }
 
-/// How many calls are being made by the interpreter for units that could not make their frames, over all threads: such
-/// a unit is on a native stack, and no count of its own shows it.
+/// Number of calls, over all threads, that the interpreter makes for units that could not push
+/// their frames. Such a unit is on a native stack, but no count of its own shows it.
 static BUSY: Count = Count::new();
 
-/// Keeps all units while it lives.
+/// While it lives, no unit is freed.
 pub struct Busy(());
 
 impl Busy {
@@ -644,11 +665,12 @@ impl Drop for Busy {
     }
 }
 
-/// How many calls that native code has handed to the interpreter are under way, over all threads.
+/// Number of active calls, over all threads, that native code has handed to the interpreter.
 static HANDED_OVER: Count = Count::new();
 
-/// Keeps the entries while it lives: in a call that the interpreter makes in place of a unit. Whoever calls it is a unit
-/// with a frame that shows it, or a stub. Units are freed meanwhile: such a call may be the whole of a program.
+/// While it lives, no entry is freed: the interpreter runs a call in place of a unit. The caller is
+/// a unit with a frame, which is counted, or a stub. Units can be freed meanwhile: such a call may
+/// be as long as the whole program.
 pub struct HandedOver(());
 
 impl HandedOver {
@@ -665,13 +687,15 @@ impl Drop for HandedOver {
     }
 }
 
-/// In a forked child only the forking thread lives on: what others were doing is not counted any more, but what they
-/// were running may not be told apart, so nothing that was busy is ever freed.
+/// True if a call is active that no unit's count shows. In a forked child only the forking thread
+/// survives, and the calls of the others never end: a child forked during such a call frees no
+/// unit.
 pub fn is_busy() -> bool {
     BUSY.get() != 0
 }
 
-/// Make a unit unusable for good and take it out of every table; its activations leave at their next check.
+/// Makes a unit unusable for good and removes it from every table. Its activations exit at their
+/// next validity check.
 ///
 /// # Safety
 /// The unit is alive.
@@ -700,7 +724,8 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     rt.retired.borrow_mut().push(unit);
 }
 
-/// What these units rely on does not hold any more: they are invalid, but those that are pending, which may not need it.
+/// Invalidates units whose assumption is broken. Pending units only record it: they may turn out
+/// not to need it.
 ///
 /// # Safety
 /// The units are alive.
@@ -716,7 +741,7 @@ pub unsafe fn break_units(gil: Gil, units: Vec<UnitRef>, is_broken: &dyn Fn(&Ass
     }
 }
 
-/// Do something that may retire and reclaim units, but does not reclaim this one.
+/// Runs an action that may retire and reclaim units, but keeps this one alive.
 ///
 /// # Safety
 /// The unit is alive.
@@ -730,7 +755,7 @@ pub unsafe fn keeping<R>(unit: UnitRef, act: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Do not reclaim a unit until [`unkeep`].
+/// Keeps a unit from being reclaimed until [`unkeep`].
 ///
 /// # Safety
 /// The unit is alive.
@@ -739,7 +764,7 @@ pub unsafe fn keep(unit: UnitRef) {
     unsafe { (*unit).keepers.update(|keepers| keepers + 1) };
 }
 
-/// Undo one [`keep`].
+/// Undoes one [`keep`].
 ///
 /// # Safety
 /// The unit was kept.
@@ -748,12 +773,12 @@ pub unsafe fn unkeep(unit: UnitRef) {
     unsafe { (*unit).keepers.update(|keepers| keepers - 1) };
 }
 
-/// Whether there are units that may not be entered any more but may still be running.
+/// True if there are units that may not be entered any more but may still be running.
 pub fn are_retired(gil: Gil) -> bool {
     !gil.runtime().retired.borrow().is_empty()
 }
 
-/// Free the retired units that nothing runs in.
+/// Frees the retired units that have no activation.
 pub fn reclaim(gil: Gil) {
     let rt = gil.runtime();
     let is_clear = || rt.retired.borrow().is_empty() && rt.buried.borrow().is_empty();

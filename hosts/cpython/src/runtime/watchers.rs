@@ -1,8 +1,13 @@
-//! Assumptions, and CPython's watchers that tell when one is broken.
+//! Assumptions, and CPython's watchers, which report when one is broken.
 //!
-//! One watcher of each kind serves all units: its callback finds out whom a change concerns. A dict watcher hears of
-//! every store into a watched dict, so what is not relied on must be sorted out fast: keys are compared by address,
-//! which is enough because the names of globals are interned.
+//! One watcher of each kind serves all units: its callback finds the units that a change affects. A
+//! dict watcher is called for every store into a watched dict, so stores that no unit relies on
+//! must be filtered fast: keys are compared by address, which is enough because the names of
+//! globals are interned.
+//!
+//! For example, a unit of `def f(x): return SCALE * x` has the value of the global `SCALE` as a
+//! constant, and assumes that the name is unchanged. `SCALE = 3` at a later time calls the dict
+//! watcher, which invalidates the unit.
 
 use super::capi::*;
 use super::function_state;
@@ -20,7 +25,7 @@ use std::ffi::{c_int, c_void};
 /// # Safety
 /// The lock is held.
 unsafe fn interned_or_null(name: &str) -> Object {
-    // SAFETY: the caller's promise. Who has the name in a table holds its string.
+    // SAFETY: the caller's promise. A table that has the name owns its string.
     unsafe {
         let mut key = PyUnicode_FromStringAndSize(name.as_ptr().cast(), name.len() as Py_ssize_t);
         if key.is_null() {
@@ -33,19 +38,19 @@ unsafe fn interned_or_null(name: &str) -> Object {
     }
 }
 
-/// Who relies on what.
+/// The units that rely on each watched object.
 #[derive(Default)]
 pub struct Watches {
     ids: Ids,
-    /// By dict, then by name (the interned string, to which a reference is held).
+    /// By dict, then by name (an owned reference to the interned string).
     names: RefCell<AddressMap<AddressMap<Units>>>,
     classes: RefCell<AddressMap<Units>>,
     functions: RefCell<AddressMap<Units>>,
-    /// Units that rely on it that nobody finds their objects.
+    /// Units that assume that their objects are not visible to introspection.
     private: RefCell<Units>,
     /// Units that store names of a dict.
     writers: RefCell<AddressMap<Units>>,
-    /// Names that changed after they had been relied on, or that compiled code stores.
+    /// Names that changed after a unit had relied on them, or that compiled code stores.
     unstable: RefCell<HashSet<(usize, String)>>,
 }
 
@@ -60,10 +65,10 @@ struct Ids {
 }
 
 impl Watches {
-    /// Register the callbacks. Gives what is missing if the interpreter has no room for them.
+    /// Registers the callbacks.
     ///
     /// # Errors
-    /// The kind of watcher that could not be had.
+    /// The kind of watcher for which the interpreter has no room.
     pub fn start(&self, _: Gil) -> Result<(), &'static str> {
         // SAFETY: the GIL is held; callbacks live as long as the process.
         unsafe {
@@ -93,7 +98,7 @@ impl Watches {
         Ok(())
     }
 
-    /// Watch what a unit relies on. Gives false if that cannot be done.
+    /// Watches the assumptions of a unit. Returns false if that is impossible.
     ///
     /// # Safety
     /// The unit is alive, and its assumptions hold.
@@ -104,7 +109,7 @@ impl Watches {
                 return false;
             }
             if (*unit).cells.is_some() {
-                // To hear of the dict's end: its address may be another's then.
+                // To be told when the dict is deallocated: another dict may get its address.
                 let dict = (*unit).globals;
                 let watched = self.ids.dict.get();
                 let watched = watched.is_some_and(|id| PyDict_Watch(id, dict) == 0);
@@ -120,7 +125,8 @@ impl Watches {
         }
     }
 
-    /// Watch something that a unit relies on. Gives false if that cannot be done: then nothing of the unit's is watched.
+    /// Watches some assumptions of a unit. Returns false if that is impossible: then nothing is
+    /// watched for the unit any more.
     ///
     /// # Safety
     /// The unit is alive, and the assumptions hold.
@@ -159,7 +165,7 @@ impl Watches {
         let Some(id) = self.ids.dict.get() else {
             return false;
         };
-        // SAFETY: the namespace is alive: the functions that are compiled hold it.
+        // SAFETY: the namespace is alive: the functions that are compiled own references to it.
         unsafe {
             let mut key =
                 PyUnicode_FromStringAndSize(name.as_ptr().cast(), name.len() as Py_ssize_t);
@@ -190,8 +196,8 @@ impl Watches {
         if class == 0 {
             return false;
         }
-        // SAFETY: the class is alive. Without a version its changes would not be reported; a change of a base is one
-        // of each subclass that has a version.
+        // SAFETY: the class is alive. Without a version its changes would not be reported; a change
+        // of a base is also reported for each subclass that has a version.
         unsafe {
             if PyType_Watch(id, class as Object) < 0 {
                 PyErr_Clear();
@@ -206,7 +212,8 @@ impl Watches {
         true
     }
 
-    /// A unit does not rely on this any more. Whatever it names is pinned since it was watched, or it is gone and so is the place.
+    /// A unit does not rely on this any more. An object that the assumption names was pinned when
+    /// it was watched, or it is deallocated and no longer in the tables.
     pub fn unwatch(&self, unit: UnitRef, assumption: &Assumption) {
         let remove = |table: &RefCell<AddressMap<Units>>, address: u64| {
             let mut table = table.borrow_mut();
@@ -237,12 +244,13 @@ impl Watches {
         }
     }
 
-    /// A unit relies on nothing any more.
+    /// A unit does not rely on anything any more.
     ///
     /// # Safety
     /// The unit is alive.
     pub unsafe fn forget(&self, unit: UnitRef) {
-        // Dicts, classes stay watched: to watch one again is no cheaper than to hear of its changes.
+        // Dicts and classes stay watched: watching one again is no cheaper than getting its
+        // changes.
         // SAFETY: the caller's promise.
         let state = unsafe { &*unit };
         let pending = state.pending.as_ref().map_or(&[][..], Pending::assumptions);
@@ -260,20 +268,20 @@ impl Watches {
         }
     }
 
-    /// Somebody asks for objects that he was not given.
+    /// Code calls a function of `gc` that lists objects.
     pub fn objects_are_listed(&self, gil: Gil) {
         let units = list(&self.private.borrow());
         invalidate_all(gil, units);
     }
 
-    /// Who relies on a name of a dict.
+    /// The units that rely on a name of a dict.
     fn relying_on_name(&self, dict: usize, name: usize) -> Vec<UnitRef> {
         let names = self.names.borrow();
         let units = names.get(&dict).and_then(|names| names.get(&name));
         units.map_or(Vec::new(), list)
     }
 
-    /// Who relies on any name of a dict.
+    /// The units that rely on any name of a dict.
     fn relying_on_names(&self, dict: usize) -> Vec<UnitRef> {
         let names = self.names.borrow();
         let units = names.get(&dict).into_iter().flat_map(AddressMap::values);
@@ -285,17 +293,18 @@ impl Watches {
         self.ids.dict.get().map_or(0, |id| 1 << id)
     }
 
-    /// Whether a name changed after it had been relied on.
+    /// True if a name changed after a unit had relied on it.
     pub fn is_unstable(&self, namespace: u64, name: &str) -> bool {
         let unstable = self.unstable.borrow();
         !unstable.is_empty() && unstable.contains(&(namespace as usize, name.to_owned()))
     }
 
-    /// Unregister the callbacks, except that of code objects: their tables outlive this, so their ends must be known.
-    /// Nothing would tell that a dict or class has died, so nothing of theirs is kept.
+    /// Unregisters the callbacks, except that of code objects: their tables remain, so their
+    /// deallocation must be reported. The deallocation of a dict or class would not be, so their
+    /// tables are emptied.
     pub fn stop(&self, _: Gil) {
-        // SAFETY: the ids are ours; the GIL is held. What dies while it is watched leaves the tables, so these dicts
-        // are alive, and each key is a reference that `watch_name` took.
+        // SAFETY: the ids are ours; the GIL is held. A watched object that is deallocated leaves
+        // the tables, so these dicts are alive, and each key is a reference that `watch_name` took.
         unsafe {
             let id = self.ids.dict.get();
             for (dict, keys) in self.names.take() {
@@ -328,8 +337,8 @@ impl Watches {
     }
 }
 
-/// A function's entry has a new unit that cannot serve all raw calls of it: invalidate the units that make them. `unit`
-/// is the new one, which may call itself.
+/// A function's entry has a new unit that cannot serve all raw calls of it: invalidates the units
+/// that make them. `unit` is the new one, which may call itself.
 ///
 /// # Safety
 /// `code` is the function's code object.
@@ -348,14 +357,14 @@ pub unsafe fn raw_entry_changed(gil: Gil, code: Object, unit: UnitRef) {
         // SAFETY: units in the tables are alive, and invalidating one frees none.
         gil.runtime()
             .recording
-            .because("a callee takes other raw arguments", || unsafe {
+            .because("the raw signature of a callee has changed", || unsafe {
                 units::break_units(gil, units, &is_function(func));
             });
     }
 }
 
-/// Invalidate units. Nothing of Python's runs here, so a callback may do it in the middle of anything; but no table is borrowed, for they
-/// leave the tables.
+/// Invalidates units. No Python code runs here, so a callback may do this at any point; but no
+/// table may be borrowed, since the units leave the tables.
 fn invalidate_all(gil: Gil, units: Vec<UnitRef>) {
     for unit in units {
         // SAFETY: units in the tables are alive, and invalidating one frees none.
@@ -367,19 +376,19 @@ fn list(units: &Units) -> Vec<UnitRef> {
     units.iter().copied().collect()
 }
 
-/// Those that rely on what has this address.
+/// The units that rely on the object at this address.
 fn relying_on(table: &RefCell<AddressMap<Units>>, address: Object) -> Vec<UnitRef> {
     let table = table.borrow();
     table.get(&(address as usize)).map_or(Vec::new(), list)
 }
 
-/// The same, and nothing of that address is in the table any more.
+/// The same; the address leaves the table.
 fn take_relying_on(table: &RefCell<AddressMap<Units>>, address: Object) -> Vec<UnitRef> {
     let taken = table.borrow_mut().remove(&(address as usize));
     taken.as_ref().map_or(Vec::new(), list)
 }
 
-/// Which assumptions are about a function.
+/// Matches the assumptions about a function.
 fn is_function(function: Object) -> impl Fn(&Assumption) -> bool {
     move |assumption| match assumption {
         Assumption::FunctionUnchanged(other) => other.token() == function as u64,
@@ -387,7 +396,7 @@ fn is_function(function: Object) -> impl Fn(&Assumption) -> bool {
     }
 }
 
-/// Which are about a name of a dict.
+/// Matches the assumptions about a name of a dict.
 fn is_name(dict: usize, text: String) -> impl Fn(&Assumption) -> bool {
     move |assumption| match assumption {
         Assumption::NameUnchanged { namespace, name } => *namespace == dict as u64 && *name == text,
@@ -403,12 +412,13 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
         return 0;
     }
     if event == function_event::DESTROY {
-        // Most have neither a unit that relies on them nor an entry of ours.
+        // Most functions have neither an entry of ours nor a unit that relies on them.
         let units = take_relying_on(&runtime.watches.functions, func);
-        // SAFETY: the function is alive, even while it is being destroyed; units in the tables are alive.
+        // SAFETY: the function is alive, even while it is being destroyed; units in the tables are
+        // alive.
         unsafe {
             note_deallocated(gil, &units, func);
-            runtime.recording.because("a function ended", || {
+            runtime.recording.because("a function was deallocated", || {
                 units::break_units(gil, units, &is_function(func));
             });
             let entry: *const c_void = get(func.cast(), abi::function::VECTORCALL);
@@ -428,7 +438,8 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
         .because("a function's code or defaults have changed", || unsafe {
             units::break_units(gil, units, &is_function(func));
         });
-    // The stub binds defaults as they are at each call, but another code object is another function.
+    // The stub binds the current defaults at each call, but another code object is another
+    // function.
     if event == function_event::MODIFY_CODE {
         // SAFETY: the function is alive.
         unsafe { function_state::uninstall(gil, func) };
@@ -436,13 +447,14 @@ unsafe extern "C" fn function_changed(event: c_int, func: Object, _new: Object) 
     0
 }
 
-/// Record with the code of these units that a function which they rely on is being deallocated: units that are compiled from now on
-/// do not speculate on one function of its code.
+/// Records with the code of these units that a function which they rely on is being deallocated:
+/// units that are compiled from now on do not speculate on one function of its code.
 unsafe fn note_deallocated(gil: Gil, units: &[UnitRef], func: Object) {
     if units.is_empty() {
         return;
     }
-    // SAFETY: the function is alive, even while it is being deallocated; units in the tables are alive.
+    // SAFETY: the function is alive, even while it is being deallocated; units in the tables are
+    // alive.
     unsafe {
         let (code, ..) = function_state::parts_of(func);
         for &unit in units {
@@ -456,18 +468,19 @@ unsafe fn note_deallocated(gil: Gil, units: &[UnitRef], func: Object) {
     }
 }
 
-/// Let go of a code object's units if only they, and the function that is being destroyed, keep it alive.
+/// Drops a code object's units if only they, and the function that is being destroyed, keep it
+/// alive.
 unsafe fn release_code(gil: Gil, code: Object) {
     let runtime = gil.runtime();
     let Some(state) = runtime.state(code) else {
         return;
     };
-    // SAFETY: units in tables are alive, and each holds a reference to its code object.
+    // SAFETY: units in tables are alive, and each owns a reference to its code object.
     unsafe {
         let is_its = |unit: &&UnitRef| (***unit).shape.code == code;
         let retired = runtime.retired.borrow().iter().filter(is_its).count();
         let ours = state.units().len() + retired;
-        // Most are a constant of the code that has made the function.
+        // Most are also a constant of the code that created the function.
         let is_last = Py_REFCNT(code) as usize <= ours + 1;
         if is_last && !runtime.is_code_installed(code) {
             function_state::forget(gil, code as usize);
@@ -475,12 +488,12 @@ unsafe fn release_code(gil: Gil, code: Object) {
     }
 }
 
-/// Let no unit rely on the names that a unit stores: it tells nobody.
+/// Makes other units stop relying on the names that a unit stores: its stores trigger no watcher.
 ///
 /// # Safety
 /// The unit is alive, and so are those in the tables.
 pub unsafe fn announce_stores(gil: Gil, unit: UnitRef) {
-    // SAFETY: the caller's promise; the code object holds the names.
+    // SAFETY: the caller's promise; the code object keeps the names alive.
     unsafe {
         let dict = (*unit).globals as usize;
         let names: Object = get((*unit).shape.code.cast(), abi::code::NAMES);
@@ -508,7 +521,7 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
         return 0;
     }
     if !(0..=dict_event::DELETED).contains(&event) {
-        // Cleared, cloned into or freed: nothing in it can be relied on.
+        // Cleared, cloned into or freed: none of its names can be relied on.
         runtime.recording.because("a namespace was cleared", || {
             invalidate_all(gil, watches.relying_on_names(dict_address));
         });
@@ -517,7 +530,8 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
             let mut unstable = watches.unstable.borrow_mut();
             unstable.retain(|(namespace, _)| *namespace != dict_address);
             for key in names.unwrap_or_default().into_keys() {
-                // SAFETY: the reference that `watch_name` took; a string's death runs no code of the program.
+                // SAFETY: the reference that `watch_name` took; the deallocation of a string runs
+                // no user code.
                 unsafe { Py_DECREF(key as Object) };
             }
         }
@@ -529,7 +543,8 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
     }
     // SAFETY: the dict is being changed, so it and the key are alive.
     unsafe {
-        // Where the dict has keys that are no strings, this may run code of the program: who relies on the name is asked again.
+        // If the dict has keys that are no strings, this may run arbitrary user code, so the units
+        // that rely on the name are looked up again.
         let old = PyDict_GetItemWithError(dict, key);
         if event == dict_event::MODIFIED && old == new {
             return 0;
@@ -543,7 +558,8 @@ unsafe extern "C" fn dict_changed(event: c_int, dict: Object, key: Object, new: 
             .because("a global name got another value", || {
                 units::break_units(gil, units, &is_broken);
             });
-        // The dict still has what it is about to drop. Units that nothing runs in go first, so that it is the last to.
+        // The dict still has the value that it is about to drop. Units without activations are
+        // freed first, so that the dict drops the last reference.
         if !runtime.compiler.is_at_work() && !old.is_null() {
             units::reclaim(gil);
             crate::objects::let_go(old);
@@ -600,7 +616,7 @@ unsafe extern "C" fn code_changed(event: c_int, code: Object) -> c_int {
         gil.runtime().advice.forget(code);
     }
     if event == CODE_DESTROY && gil.runtime().state(code).is_some() {
-        // SAFETY: nothing refers to the code object any more, so no function of it is installed.
+        // SAFETY: the code object is being destroyed, so no function of it is installed.
         unsafe { function_state::forget(gil, code as usize) };
     }
     0

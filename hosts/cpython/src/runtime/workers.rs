@@ -1,32 +1,38 @@
 //! Machine code beside the program: orders, and the threads that carry them out.
 //!
-//! To read a function's bytecode, with what the interpreter has observed, and to ask what the program is like needs the GIL. To make HIR,
-//! LIR and machine code of that does not, and takes most of the time. So the program's thread hands it over, with the answers that will
-//! probably be needed, and goes on in the interpreter; whoever asks for the unit later (the same counters ask at each call and each back edge
-//! until they have it) installs it.
+//! Reading a function's bytecode, with the interpreter's feedback, and querying the state of the
+//! program need the GIL. Building HIR, LIR and machine code from them does not, and takes most of
+//! the time. So the program's thread hands this work over, with the answers that the compile will
+//! probably need, and continues in the interpreter. The counters that request the unit repeat the
+//! request at each call and each back edge, until one of these requests installs the finished unit.
 //!
 //! # How a unit is ordered
 //! ```text
 //! compile_unit: freeze -> watch -> order ... collect: answer -> watch -> order ... collect, compile_unit: install
 //!                        worker: build, inline ->             worker: optimise, generate ->
 //! ```
-//! Where the compiler asks what it has no answer to, the order comes back, mostly once for each level of calls that are inlined; the worker
-//! goes on with the next one meanwhile, and with this one where it stopped.
+//! If the compiler has a question without an answer, the order comes back, mostly once for each
+//! level of inlined calls. The worker takes the next order meanwhile, and later continues with this
+//! one at the point where it stopped.
 //!
-//! What the answers rely on is watched from the moment at which they are given, so a change in between makes the unit invalid as it would
-//! any other: then the order is withdrawn, and what a worker makes of it nonetheless is dropped. Orders have numbers of their
-//! own, since a unit may be freed and its address be another's meanwhile.
+//! The assumptions behind the answers are watched as soon as the answers are given, so a change in
+//! between invalidates the unit like any other: then the order is withdrawn, and the worker's
+//! result is dropped. Orders have numbers of their own, since a unit may be freed and another be
+//! allocated at its address meanwhile.
 //!
 //! # Forks
-//! A child has no worker, whatever lock one held at the fork stays locked there, and Python warns of forks in processes with
-//! several threads. So [`Workers::before_fork`] ends the workers. What was ordered before is carried out in both processes, by
-//! workers that are started when they are next asked for something.
+//! A child has no worker, a lock that a worker held at the fork stays locked there, and Python
+//! warns about forks in processes with several threads. So [`Workers::before_fork`] ends the
+//! workers. Orders from before the fork are carried out in both processes, by workers that are
+//! started for the next order.
 //!
-//! C code may fork without Python's handlers, or with those of the child alone. So the queue is locked over any fork (by
-//! `pthread_atfork`) once no worker is at anything, and the child forgets the workers that it does not have.
+//! C code may fork without Python's handlers, or with those of the child alone. So `pthread_atfork`
+//! locks the queue across any fork, once no worker is busy, and the child forgets the workers that
+//! it does not have.
 //!
-//! # The end
-//! Nothing waits for a worker when the process ends: orders are dropped, and what it is at is nobody's.
+//! # The end of the process
+//! Nothing waits for a worker then: orders are dropped, and a result in progress is never
+//! collected.
 
 use super::Gil;
 use super::healing;
@@ -43,38 +49,38 @@ use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, Once, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Orders that are not carried out yet, at most: who asks for more is told to ask again later.
-const MOST_WAITING: usize = 256;
+/// Maximum orders that are not carried out yet; further requests are answered with "busy".
+const MAX_WAITING: usize = 256;
 
-/// How far a worker gives way to the program's threads, where they want the same processor.
+/// The niceness of a worker: it yields to the program's threads if they compete for a processor.
 const NICENESS: c_int = 10;
 
-/// Time between two looks at what runs, and the longest while nothing does.
+/// Time between two ticks, and the longest one while the program is idle.
 const TICK: Duration = Duration::from_millis(1);
 const LONGEST_TICK: Duration = Duration::from_millis(64);
 
-/// What a worker may need of its stack: the code generator recurses over expressions.
+/// Stack size of a worker: the code generator recurses over expressions.
 const STACK: usize = 8 << 20;
 
-/// So long after its last order, a worker gives back memory that it would use again.
+/// Time after its last order at which a worker frees memory that it would reuse.
 const UNTIL_REST: Duration = Duration::from_millis(100);
 
-/// What stands for an order where a worker is at none: it writes to the cache, or gives memory back.
+/// The number in place of an order while a worker writes to the cache or frees memory.
 const SETTLING: u64 = u64::MAX;
 
-/// What is to be made.
+/// A unit to be compiled.
 pub struct Order {
-    /// The unit.
+    /// The request.
     pub request: Box<FrozenRequest>,
-    /// The stub through which interpreted code is to call it, if there is none yet.
+    /// The stub through which interpreted code will call it, if there is none yet.
     pub stub: Option<Func>,
 }
 
-/// What a worker has made of an order.
+/// The result of an order.
 pub enum Outcome {
-    /// It has asked what is to be answered before it is ordered again.
+    /// The compiler has questions, to be answered before it is ordered again.
     Asks(Order),
-    /// The unit, and its stub, if that was ordered as well.
+    /// The unit, and its stub, if one was ordered as well.
     Made(
         Result<Box<Unit>, CompileError>,
         Option<Result<CompiledCode, CompileError>>,
@@ -90,15 +96,15 @@ struct Done {
 struct Queue {
     waiting: VecDeque<(u64, Order)>,
     done: VecDeque<Done>,
-    /// Orders that workers are at.
+    /// Orders that workers are carrying out.
     busy: Vec<u64>,
     /// Code generators for workers that have none yet.
     generators: Vec<Generator>,
-    /// No order is carried out any more.
+    /// True once no order is carried out any more.
     stopped: bool,
-    /// The workers are to end.
+    /// True if the workers are to end.
     resting: bool,
-    /// What is done each [`TICK`] in which the program has used a processor.
+    /// Called at each [`TICK`] in which the program has used a processor.
     ticker: Option<Ticker>,
 }
 
@@ -106,31 +112,32 @@ struct Ticker {
     call: unsafe fn(),
     at: Instant,
     gap: Duration,
-    /// How long the program's threads had used processors when it ticked last.
+    /// Processor time that the program's threads had used at the last tick.
     used: Duration,
 }
 
 impl Ticker {
-    /// It is time, or it was when nobody had any for this. What is idle is looked at less and less often.
+    /// A tick is due or overdue. An idle program is checked less and less often.
     fn tick(&mut self, now: Instant) {
         let used = used_by_program();
-        // In a forked child it begins anew.
+        // In a forked child the time starts anew.
         let since = used.checked_sub(self.used);
         let is_idle = since.is_some_and(|since| since < TICK / 4);
         self.used = used;
-        self.gap = match is_idle {
-            true => (2 * self.gap).min(LONGEST_TICK),
-            false => TICK,
+        self.gap = if is_idle {
+            (2 * self.gap).min(LONGEST_TICK)
+        } else {
+            TICK
         };
         self.at = now + self.gap;
         if !is_idle {
-            // SAFETY: the interpreter is there until the workers are stopped, for which the queue is locked.
+            // SAFETY: the interpreter exists until the workers are stopped, which locks the queue.
             unsafe { (self.call)() };
         }
     }
 }
 
-/// How long the process has used processors, but for this thread.
+/// Processor time that the process has used, without this thread.
 fn used_by_program() -> Duration {
     let used = |clock| {
         let mut time = libc::timespec {
@@ -145,20 +152,20 @@ fn used_by_program() -> Duration {
     used(libc::CLOCK_PROCESS_CPUTIME_ID).saturating_sub(own)
 }
 
-/// What the program's threads and the workers share.
+/// State shared by the program's threads and the workers.
 #[derive(Default)]
 struct Shared {
     queue: Mutex<Queue>,
-    /// There are orders, or there will be none.
+    /// Signals new orders, or that there will be none.
     ordered: Condvar,
     /// An order was carried out.
     carried_out: Condvar,
-    /// Orders that workers have carried out so far.
+    /// Number of orders that workers have carried out so far.
     delivered: AtomicU64,
 }
 
 impl Shared {
-    /// Nothing panics while the queue is locked.
+    /// A poisoned lock is ignored: nothing panics while the queue is locked.
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -171,27 +178,27 @@ impl Shared {
 
 static SHARED: LazyLock<Shared> = LazyLock::new(Shared::default);
 
-/// The workers, as the program's threads see them.
+/// The workers, as seen by the program's threads.
 #[derive(Default)]
 pub struct Workers {
     threads: RefCell<Vec<Worker>>,
-    /// Orders that nobody has collected, and their units.
+    /// Orders that were not collected yet, and their units.
     open: RefCell<Vec<(u64, UnitRef)>>,
-    /// How many there ever were.
+    /// Number of orders so far.
     orders: Cell<u64>,
-    /// How many of the threads were given code generators: none before the first order.
+    /// Number of threads that were given code generators: none before the first order.
     supplied: Cell<usize>,
-    /// What [`Shared::delivered`] was when orders were collected last.
+    /// The value of [`Shared::delivered`] when orders were last collected.
     collected: Cell<u64>,
-    /// How many threads are between the start and the end of a fork.
+    /// Number of threads between the start and the end of a fork.
     forking: Cell<u32>,
-    /// When the last fork was over.
+    /// The time at which the last fork was over.
     forked: Cell<Option<Instant>>,
-    /// How many of those who compile now want the unit at once.
+    /// Number of active compiles that need the unit at once.
     insisting: Cell<u32>,
 }
 
-/// A thread, and its number in the system, once it has begun.
+/// A thread, and its system id, once it has begun.
 struct Worker {
     thread: JoinHandle<()>,
     number: Arc<AtomicI32>,
@@ -203,7 +210,7 @@ impl Worker {
     }
 }
 
-/// Wait for the end of a thread that has this number, until the system has forgotten it as well.
+/// Waits for the end of the thread with this id, until the system has removed it as well.
 pub(super) fn join(thread: JoinHandle<()>, number: &AtomicI32) {
     // It does not panic.
     let _ = thread.join();
@@ -216,14 +223,15 @@ pub(super) fn join(thread: JoinHandle<()>, number: &AtomicI32) {
     }
 }
 
-/// Python counts the threads when all handlers of a fork have run, ours among the first: so long after it, no worker is started.
+/// Python counts the threads when all handlers of a fork have run, ours among the first: no worker
+/// is started for this long after a fork.
 pub(super) const AFTER_FORK: Duration = Duration::from_millis(2);
 
-/// Who compiles while this lives has the unit at once.
+/// While this lives, a compile returns the unit at once instead of ordering it.
 pub struct Insisting(Gil);
 
 impl Insisting {
-    /// From now on.
+    /// Starts this mode.
     pub fn new(gil: Gil) -> Insisting {
         gil.runtime().workers.insisting.update(|n| n + 1);
         Insisting(gil)
@@ -237,40 +245,40 @@ impl Drop for Insisting {
 }
 
 impl Workers {
-    /// Whether code is to be generated by a worker.
+    /// True if a worker is to generate the code.
     pub fn are_wanted(&self, gil: Gil) -> bool {
         let options = gil.runtime().options.get();
         self.insisting.get() == 0 && options.works_beside()
     }
 
-    /// How many orders were carried out so far. Who was told that the compiler is busy need not ask again before this has
-    /// changed, unless [nothing](Workers::are_idle) is open any more.
+    /// Number of orders carried out so far. A caller that got "busy" need not repeat its request
+    /// before this has changed, unless [nothing](Workers::are_idle) is open any more.
     pub fn delivered(&self) -> u64 {
         SHARED.delivered.load(Ordering::Acquire)
     }
 
-    /// Whether all that was ordered is collected.
+    /// True if all orders are collected.
     pub fn are_idle(&self) -> bool {
         self.open.borrow().is_empty()
     }
 
-    /// Whether there is something to collect, or to be ordered again.
+    /// True if there is something to collect, or to be ordered again.
     pub fn have_news(&self) -> bool {
         let is_open = !self.open.borrow().is_empty();
         is_open && (self.delivered() != self.collected.get() || !self.are_there())
     }
 
-    /// Whether nothing will be delivered as things are.
+    /// True if nothing will be delivered in the present state.
     pub fn is_empty_handed(&self) -> bool {
         self.are_idle() || !self.are_there()
     }
 
-    /// Whether no more orders are taken now.
+    /// True if no more orders are accepted now.
     pub fn are_full(&self) -> bool {
-        self.open.borrow().len() >= MOST_WAITING
+        self.open.borrow().len() >= MAX_WAITING
     }
 
-    /// Order a unit; `generator` makes a code generator for a worker that has none.
+    /// Orders a unit; `generator` creates a code generator for a worker that has none.
     pub fn order(&self, gil: Gil, unit: UnitRef, order: Order, generator: &dyn Fn() -> Generator) {
         let number = self.orders.get() + 1;
         self.orders.set(number);
@@ -289,20 +297,21 @@ impl Workers {
         }
     }
 
-    /// Forget the workers of the process that this one was forked from without [`Workers::before_fork`].
+    /// Forgets the workers of the parent process if this one was forked without
+    /// [`Workers::before_fork`].
     fn forget_lost(&self) {
         if !WAS_FORKED.load(Ordering::Relaxed) {
             return;
         }
         WAS_FORKED.store(false, Ordering::Relaxed);
-        // There are no such threads to wait for or to let go of.
+        // There are no such threads to join or detach.
         self.threads.take().into_iter().for_each(std::mem::forget);
         self.supplied.set(0);
         SHARED.lock().generators.clear();
     }
 
-    /// Start the workers that there are to be. Where the system gives no thread, orders wait for whoever
-    /// [insists](Workers::wait_for), and the program stays interpreted.
+    /// Starts the configured number of workers. If the system gives no thread, orders wait for a
+    /// caller that [insists](Workers::wait_for), and the program stays interpreted.
     pub fn start(&self, gil: Gil) {
         lock_over_forks();
         self.forget_lost();
@@ -319,7 +328,7 @@ impl Workers {
             let number = Arc::new(AtomicI32::new(0));
             let own = Arc::clone(&number);
             let begin = move || {
-                // SAFETY: a number; and only this thread gives way to others.
+                // SAFETY: reads an id; and only this thread gets the niceness.
                 unsafe {
                     own.store(libc::gettid(), Ordering::Relaxed);
                     libc::setpriority(libc::PRIO_PROCESS, 0, NICENESS);
@@ -329,7 +338,8 @@ impl Workers {
             let thread = std::thread::Builder::new()
                 .name("cladonia".into())
                 .stack_size(STACK);
-            // Signals are for the program's threads: a thread starts with the mask of the one that starts it.
+            // Signals are for the program's threads: a thread starts with the mask of the one that
+            // starts it.
             match without_signals(|| thread.spawn(begin)) {
                 Ok(thread) => threads.push(Worker { thread, number }),
                 Err(_) => return,
@@ -337,30 +347,30 @@ impl Workers {
         }
     }
 
-    /// See to it that each worker has a code generator.
+    /// Makes sure that each worker has a code generator.
     pub fn supply(&self, generator: &dyn Fn() -> Generator) {
         let missing = self.threads.borrow().len() - self.supplied.get();
         if missing != 0 {
             let more: Vec<_> = std::iter::repeat_with(generator).take(missing).collect();
             SHARED.lock().generators.extend(more);
             self.supplied.update(|supplied| supplied + missing);
-            // A worker that was started for orders of before may have found that it can do nothing.
+            // A worker that was started for older orders may be waiting for a code generator.
             SHARED.ordered.notify_all();
         }
     }
 
-    /// Whether orders wait that no worker is there for: after a fork.
+    /// True if orders wait and there is no worker: after a fork.
     pub fn are_missing(&self) -> bool {
         !self.are_there() && !self.are_idle()
     }
 
-    /// Whether there is any.
+    /// True if there is any worker.
     pub fn are_there(&self) -> bool {
         self.forget_lost();
         !self.threads.borrow().is_empty()
     }
 
-    /// Have a worker call this each [`TICK`] in which the program has used a processor.
+    /// Lets a worker call this at each [`TICK`] in which the program has used a processor.
     pub fn tick(&self, call: unsafe fn()) {
         SHARED.lock().ticker = Some(Ticker {
             call,
@@ -371,12 +381,13 @@ impl Workers {
         SHARED.ordered.notify_all();
     }
 
-    /// Undo [`Workers::tick`].
+    /// Undoes [`Workers::tick`].
     pub fn tick_no_more(&self) {
         SHARED.lock().ticker = None;
     }
 
-    /// The next of what was carried out, with its unit. One at a time: to take one may run code of the program, which may withdraw others.
+    /// The next finished order, with its unit. One at a time: taking one may run arbitrary user
+    /// code, which may withdraw others.
     pub fn collect(&self) -> Option<(UnitRef, Outcome)> {
         loop {
             let delivered = self.delivered();
@@ -390,12 +401,12 @@ impl Workers {
             if let Some(place) = place {
                 return Some((open.swap_remove(place).1, done.outcome));
             }
-            // It was withdrawn: what was made of it goes here, where no table is borrowed.
+            // It was withdrawn: its result is dropped here, where no table is borrowed.
             drop(open);
         }
     }
 
-    /// Whether a unit was ordered; then it is no more.
+    /// Withdraws a unit's order; true if there was one.
     pub fn withdraw(&self, unit: UnitRef) -> bool {
         let mut open = self.open.borrow_mut();
         let Some(place) = open.iter().position(|(_, other)| *other == unit) else {
@@ -407,7 +418,8 @@ impl Workers {
         true
     }
 
-    /// For tests where each order is carried out before the program goes on: what has come back of this one to be answered.
+    /// For tests that carry out each order before the program continues: this order, if it came
+    /// back with questions.
     pub fn asked_at_once(&self, unit: UnitRef) -> Option<Order> {
         let Some(Delay::Next) = delay() else {
             return None;
@@ -426,7 +438,7 @@ impl Workers {
         }
     }
 
-    /// What has come of a unit that was ordered, once no worker is at it: it is ordered no more.
+    /// The state of a unit's order, once no worker is busy with it; the order is withdrawn.
     pub fn take_back(&self, unit: UnitRef) -> Option<Outcome> {
         let place = {
             let open = self.open.borrow();
@@ -446,12 +458,12 @@ impl Workers {
         Some(Outcome::Asks(order))
     }
 
-    /// How many orders are open: waiting, being carried out, or carried out but not collected.
+    /// Number of open orders: waiting, being carried out, or carried out but not collected.
     pub fn open_orders(&self) -> usize {
         self.open.borrow().len()
     }
 
-    /// End the workers, and start none until the fork is over.
+    /// Ends the workers, and starts none until the fork is over.
     pub fn before_fork(&self) {
         self.forking.update(|forking| forking + 1);
         let threads = self.threads.take();
@@ -467,15 +479,15 @@ impl Workers {
         queue.resting = false;
     }
 
-    /// The fork is over; `in_child` says on which side of it this is.
+    /// The fork is over; `in_child` distinguishes its two sides.
     pub fn after_fork(&self, in_child: bool) {
-        // Of all threads there is only this one in the child.
+        // The child has only this thread.
         let others = self.forking.get().saturating_sub(1);
         self.forking.set(if in_child { 0 } else { others });
         self.forked.set((!in_child).then(Instant::now));
     }
 
-    /// Carry nothing out any more.
+    /// Stops carrying out orders.
     pub fn stop(&self) {
         let mut queue = SHARED.lock();
         queue.stopped = true;
@@ -487,12 +499,12 @@ impl Workers {
     }
 }
 
-/// Have a worker look for what is to be written to the cache, if there is one.
+/// Lets a worker check for data to write to the cache, if there is a worker.
 pub fn wake() {
     SHARED.ordered.notify_one();
 }
 
-/// Whether this process was forked while there were workers.
+/// True if this process was forked while there were workers.
 static WAS_FORKED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
@@ -502,7 +514,7 @@ thread_local! {
 
 extern "C" fn before_any_fork() {
     let mut queue = SHARED.lock();
-    // Workers that are at something have more locks than this.
+    // Workers that are busy own more locks than this.
     while !queue.busy.is_empty() {
         queue = SHARED.wait_until_done(queue);
     }
@@ -518,11 +530,12 @@ extern "C" fn in_any_child() {
     drop(LOCKED.take());
 }
 
-/// See to it that no child finds the queue locked, or half changed.
+/// Makes sure that no child finds the queue locked or half changed.
 fn lock_over_forks() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {
-        // SAFETY: the functions stay, since the library is never unloaded; they only lock and unlock.
+        // SAFETY: the functions stay, since the library is never unloaded; they only lock and
+        // unlock.
         unsafe {
             libc::pthread_atfork(
                 Some(before_any_fork),
@@ -533,11 +546,11 @@ fn lock_over_forks() {
     });
 }
 
-/// What a worker does until there are no orders any more.
+/// The loop of a worker: runs until it is stopped.
 fn work() {
     let delay = delay();
     let mut generator = None;
-    // When it had nothing to do any more, while it still has what it does not need for that.
+    // The time at which it became idle, while it still keeps memory that it does not need for that.
     let mut idle_since = None;
     let mut queue = SHARED.lock();
     while !queue.stopped && !queue.resting {
@@ -553,7 +566,7 @@ fn work() {
         let Some((generator, number, order)) = order else {
             let rest_at = idle_since.map(|since: Instant| since + UNTIL_REST);
             let is_to_rest = rest_at.is_some_and(|at| at <= now);
-            // While nobody waits, there is time to write to the cache.
+            // While no order waits, there is time to write to the cache.
             queue.busy.push(SETTLING);
             drop(queue);
             let has_settled = match &mut generator {
@@ -569,7 +582,7 @@ fn work() {
             queue = SHARED.lock();
             queue.busy.retain(|&other| other != SETTLING);
             SHARED.carried_out.notify_all();
-            // It may have been supplied while the queue was not locked.
+            // It may have got a code generator while the queue was not locked.
             let is_supplied = generator.is_some() || !queue.generators.is_empty();
             let has_orders = !queue.waiting.is_empty() && is_supplied;
             if has_settled || has_orders || queue.stopped || queue.resting {
@@ -615,16 +628,16 @@ fn carry_out(mut order: Order, generator: &mut Generator) -> Outcome {
     }
 }
 
-/// For tests: when orders are carried out.
+/// For tests: the time at which orders are carried out.
 #[derive(Clone, Copy)]
 enum Delay {
-    /// Each is, before the program goes on, and collected when the program next asks.
+    /// Each is carried out before the program continues, and collected at its next request.
     Next,
-    /// Each after a time that depends on the unit, of up to so many microseconds.
+    /// Each after a time that depends on the unit, of up to this many microseconds.
     UpTo(u64),
 }
 
-/// What `CLADONIA_DELAY` says: `next`, or a number of microseconds.
+/// The value of `CLADONIA_DELAY`: `next`, or a number of microseconds.
 fn delay() -> Option<Delay> {
     static DELAY: LazyLock<Option<Delay>> =
         LazyLock::new(|| match std::env::var("CLADONIA_DELAY").as_deref() {
@@ -635,9 +648,9 @@ fn delay() -> Option<Delay> {
     *DELAY
 }
 
-/// Do something while all signals are blocked on this thread.
+/// Runs `act` with all signals blocked on this thread.
 pub(super) fn without_signals<R>(act: impl FnOnce() -> R) -> R {
-    // SAFETY: the sets are filled before they are read; the thread's mask is put back.
+    // SAFETY: the sets are filled before they are read; the thread's mask is restored.
     unsafe {
         let mut all = std::mem::zeroed();
         let mut before = std::mem::zeroed();

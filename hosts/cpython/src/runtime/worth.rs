@@ -1,18 +1,23 @@
-//! Whether compiling a code object pays: what native code would have saved so far, against what making it is expected to cost.
+//! The cost model: compiling a code object pays if the time that native code would have saved so
+//! far exceeds the expected time of the compile.
 //!
-//! A program has spent as long in a function as it will spend yet, for all that is known: so what native code would have saved
-//! up to now is what it will save, and it pays to compile once that is more than the compiler takes. (The rule of Jikes RVM's
-//! adaptive optimization system: Arnold, Fink, Grove, Hind and Sweeney, OOPSLA 2000. It never loses more than half of what knowing
-//! the future would have brought.)
+//! A function is assumed to run for as long again as it has run so far: the time that native code
+//! would have saved up to now is the time that it will save, and compiling pays once that is more
+//! than the compiler takes. (The rule of Jikes RVM's adaptive optimization system: Arnold, Fink,
+//! Grove, Hind and Sweeney, OOPSLA 2000. It never loses more than half of the gain that knowing the
+//! future would have brought.)
 //!
-//! - What an execution **saves** is estimated from the instructions, as the interpreter has specialised them: arithmetic on
-//!   numbers saves much, a call of C code nothing ([`abi::code_units::Saving`]). How often they were executed follows from
-//!   the calls and back edges that were counted. Entering native code from interpreted code costs something each time.
-//! - What compiling **costs** is what it has cost so far in this process, by instruction. The time of workers counts for less
-//!   than the program's own: where there is a processor to spare it costs nothing.
+//! - The **saving** of an execution is estimated from the instructions, as the interpreter has
+//!   specialised them: arithmetic on numbers saves much, a call of C code nothing
+//!   ([`abi::code_units::Saving`]). The number of executions follows from the calls and back edges
+//!   that were counted. Each entry into native code from interpreted code costs something.
+//! - The **cost** of a compile is estimated from the compiles so far in this process, per
+//!   instruction. The time of workers counts for less than the program's own: with a spare
+//!   processor it costs nothing.
 //!
-//! Both are looked at again when the counts have grown by a part of what is missing, since the interpreter specialises meanwhile;
-//! what is far from paying is not [listened to](super::listening) for a while.
+//! Both are estimated again when the counts have grown by a part of the missing amount, since the
+//! interpreter specialises meanwhile; code that is far from paying is not
+//! [monitored](super::listening) for a while.
 
 use super::capi::CodeShape;
 use super::function_state::{CodeState, LoopState};
@@ -21,39 +26,45 @@ use super::units::UnitState;
 use super::{Gil, Options, abi};
 use cladonia::exits::Reason;
 
-/// Calls before anything is weighed: by then the interpreter has specialised what runs.
+/// Calls before the cost model is first consulted: by then the interpreter has specialised the
+/// code.
 const FIRST_CALLS: u64 = 100;
-/// Back edges before anything is weighed.
+/// Back edges before the cost model is first consulted.
 const FIRST_TURNS: u64 = 400;
 
-/// Tenths of a nanosecond that a call takes longer when interpreted code calls native code, than when it calls interpreted code.
+/// Extra time of a call from interpreted into native code, over one into interpreted code, in
+/// tenths of a nanosecond.
 const ENTRY: i64 = 125;
 
-/// Tenths of a nanosecond that a call takes longer when native code calls interpreted code, than when interpreted code does.
+/// Extra time of a call from native into interpreted code, over one from interpreted code, in
+/// tenths of a nanosecond.
 const FALLBACK: i64 = 600;
-/// Such calls before anything is weighed.
+/// Such calls before the cost model is first consulted.
 const FIRST_FALLBACKS: u64 = 32;
 
-/// What is assumed of the compiler before it has made anything: nanoseconds for so many instructions.
+/// The assumed speed of the compiler before the first compile: nanoseconds for this many
+/// instructions.
 const ASSUMED_INSTRS: u64 = 400;
 const ASSUMED_NS: u64 = ASSUMED_INSTRS * 8_000;
 
-/// Of a worker's time this part counts (as a divisor).
+/// The divisor by which a worker's time is weighted.
 pub const BESIDE: u32 = 2;
 
-/// It pays once this part of the cost would have been saved: a program that has run for a while runs on, as a rule.
+/// The share of the cost that must have been saved for compiling to pay: as a rule, a program that
+/// has run for a while continues to run.
 const PAYS: f64 = 0.5;
 
-/// Each unit costs as much as so many instructions more.
+/// Fixed cost of a unit, as a number of instructions.
 const FIXED_INSTRS: u64 = 40;
 
-/// Where a code object spends its time.
+/// The distribution of a code object's time.
 struct Profile {
     /// Instructions.
     instrs: u64,
-    /// What a call saves, in tenths of a nanosecond, without the loops.
+    /// The saving of a call without its loops, in tenths of a nanosecond.
     straight: i64,
-    /// For each loop, what an iteration saves, without the loops inside it: by the position of its first instruction.
+    /// For each loop the saving of an iteration without inner loops, by the position of its first
+    /// instruction.
     loops: Vec<Loop>,
 }
 
@@ -67,7 +78,7 @@ impl Profile {
     /// # Safety
     /// The code object is alive.
     unsafe fn of(shape: &CodeShape) -> Profile {
-        // SAFETY: the caller's promise: the units of a live code object, so many.
+        // SAFETY: the caller's promise: the units of a live code object, with its length.
         let savings: Vec<_> = unsafe {
             let len: isize = abi::read(shape.code, abi::object::VAR_SIZE);
             abi::feedback::savings(shape.units(), len as usize)
@@ -103,7 +114,8 @@ impl Profile {
         }
     }
 
-    /// Nanoseconds that native code would have saved so far, where each call costs `entry` tenths more.
+    /// Nanoseconds that native code would have saved so far, if each call costs `entry` tenths
+    /// more.
     fn saved(&self, state: &CodeState, entry: i64) -> i64 {
         let mut tenths = (self.straight - entry).saturating_mul(state.calls.get() as i64);
         tenths += FALLBACK.saturating_mul(state.fallbacks.get() as i64);
@@ -126,8 +138,9 @@ impl Profile {
     }
 }
 
-/// How much native code would have saved so far of what it must for compiling to pay: 1.0 where it pays by now. It is not rounded: of a
-/// loop that was just begun it is a thousandth or less, and says when the loop is to be looked at again.
+/// The share of the saving needed to pay that was reached so far: 1.0 or more if compiling pays. It
+/// is not rounded: for a loop that has just begun it is a thousandth or less, and decides when the
+/// loop is checked again.
 ///
 /// # Safety
 /// The code object is alive.
@@ -141,7 +154,7 @@ pub unsafe fn share(gil: Gil, state: &CodeState, entry: i64) -> f64 {
     profile.saved(state, entry) as f64 / needed.max(1.0)
 }
 
-/// Whether a code object is to be compiled, of which one more start was heard.
+/// The verdict on a code object after one more start.
 ///
 /// # Safety
 /// The code object is alive.
@@ -154,9 +167,10 @@ pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
     let options = gil.runtime().options.get();
     if state.pays.get() || !options.weighs {
         state.calls.set(calls);
-        return match state.pays.get() || calls >= options.threshold {
-            true => Verdict::Compile,
-            false => Verdict::Count,
+        return if state.pays.get() || calls >= options.threshold {
+            Verdict::Compile
+        } else {
+            Verdict::Count
         };
     }
     let mut counter = state.counted.get();
@@ -188,7 +202,8 @@ pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
     }
 }
 
-/// Whether a code object is to be compiled that native code has called once more, and the interpreter has run.
+/// True if a code object is to be compiled that native code has called once more, and that the
+/// interpreter has run.
 ///
 /// # Safety
 /// The code object is alive.
@@ -208,8 +223,8 @@ pub unsafe fn of_native_call(gil: Gil, state: &CodeState) -> bool {
     state.pays.get()
 }
 
-/// Whether a generator's code is to be compiled that has delegated once more to a generator with a unit, which the interpreter
-/// therefore runs: it would save what that unit saves, too.
+/// True if a generator's code is to be compiled that has delegated once more to a generator with a
+/// unit, which the interpreter therefore runs: compiling it gains the saving of that unit too.
 ///
 /// # Safety
 /// The code objects are alive.
@@ -233,7 +248,7 @@ pub unsafe fn of_delegation(gil: Gil, state: &CodeState, inner: &CodeState) -> b
     }
 }
 
-/// Whether a callee of a code object that is being compiled is worth compiling with it.
+/// True if a callee of a code object that is being compiled is worth compiling with it.
 ///
 /// # Safety
 /// The code object is alive.
@@ -242,25 +257,26 @@ pub unsafe fn is_due_with_caller(gil: Gil, state: &CodeState) -> bool {
         weighs, threshold, ..
     } = gil.runtime().options.get();
     let calls = state.calls.get();
-    match weighs {
-        false => 2 * calls >= threshold,
+    if weighs {
         // SAFETY: the caller's promise.
-        true => calls >= FIRST_CALLS && unsafe { share(gil, state, 0) } >= 0.5,
+        calls >= FIRST_CALLS && unsafe { share(gil, state, 0) } >= 0.5
+    } else {
+        2 * calls >= threshold
     }
 }
 
-/// What an event asks for.
+/// The reaction to an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Nothing yet.
+    /// Only count it.
     Count,
-    /// Not to be heard for a while.
+    /// Disable the event for a while.
     Pause,
-    /// To compile.
+    /// Compile.
     Compile,
 }
 
-/// Whether a running frame is to go on natively at a loop, of which one more back edge was heard.
+/// The verdict on entering a running frame natively at a loop, after one more back edge.
 ///
 /// # Safety
 /// The code object is alive.
@@ -286,9 +302,10 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
         (step, slot.turns, slot.here, !slot.units.is_empty())
     });
     if !options.weighs {
-        return match turns.count >= options.loop_threshold() {
-            true => Verdict::Compile,
-            false => Verdict::Count,
+        return if turns.count >= options.loop_threshold() {
+            Verdict::Compile
+        } else {
+            Verdict::Count
         };
     }
     if step == Step::Pause {
@@ -306,15 +323,17 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
         }
         state.set_pays(gil);
     }
-    // If most calls of this code are short, the next one comes soon, and begins natively.
+    // If most calls of this code are short, the next one comes soon, and starts natively.
     let is_long = !state.shape.optimized() || calls <= 1 || here * 4 >= turns.count;
-    match state.pays.get() && (has_unit || is_long) {
-        true => Verdict::Compile,
-        false => Verdict::Count,
+    if state.pays.get() && (has_unit || is_long) {
+        Verdict::Compile
+    } else {
+        Verdict::Count
     }
 }
 
-/// Nanoseconds that a unit is estimated to have saved so far, by its entries and back edges, less what its exits have cost.
+/// Nanoseconds that a unit is estimated to have saved so far, by its entries and back edges, minus
+/// the cost of its exits.
 ///
 /// # Safety
 /// The unit is alive.
@@ -324,12 +343,12 @@ pub unsafe fn gain(unit: &UnitState) -> i64 {
     (calls.saturating_add(turns) - unit.exit_cost.get()) / 10
 }
 
-/// Nanoseconds that so many entries from interpreted code cost.
+/// Nanoseconds that `entries` entries from interpreted code cost.
 pub fn cost_of_entries(entries: u64) -> i64 {
     ENTRY.saturating_mul(entries as i64) / 10
 }
 
-/// Tenths of a nanosecond that a unit has saved: in its calls, and in turns of its loops.
+/// Tenths of a nanosecond that a unit has saved: in its calls, and in iterations of its loops.
 ///
 /// # Safety
 /// The unit is alive.
@@ -343,11 +362,13 @@ unsafe fn saved_by(unit: &UnitState) -> (i64, i64) {
     (calls, turns)
 }
 
-/// Tenths of a nanosecond that an exit costs: the frame is built, and the interpreter runs the rest of the call.
+/// Tenths of a nanosecond that an exit costs: the frame is built, and the interpreter runs the rest
+/// of the call.
 const EXIT: i64 = 8_000;
-/// The same of an exit by which an exception leaves the function: the interpreter's part is what raising costs there as well.
+/// The same for an exit with which an exception leaves the function. It is lower, since raising
+/// costs time in the interpreter as well.
 const RAISE: i64 = 500;
-/// Exits of a unit until the first look at whether it still pays; the next one is after twice as many.
+/// Exits of a unit until the first check that it still pays; the next one is after twice as many.
 const FIRST_EXITS: u64 = 256;
 
 /// Adds an exit to what a unit has cost so far.
@@ -360,7 +381,8 @@ pub fn count_exit(unit: &UnitState, reason: Reason) {
     unit.exit_cost.update(|total| total.saturating_add(cost));
 }
 
-/// Whether a unit, which was left once more, has cost more by its exits than it has saved. What making it cost is spent.
+/// True if a unit's exits, with the present one, have cost more than the unit has saved. The cost
+/// of its compile is spent in any case.
 ///
 /// # Safety
 /// The unit is alive.

@@ -1,11 +1,14 @@
-//! Generators that wait for each other, by `yield from` or `await`, or in loops that [only hand on](super::forward) what they get.
+//! Generators that wait for each other, by `yield from` or `await`, or in loops that [only
+//! forward](super::forward) values.
 //!
 //! # Frames that are linked late
-//! Where a generator waits for another one, which waits for a third and so on, each value comes from the innermost, and the frames in
-//! between only stand in the chain of frames meanwhile. Whoever looks must find them there, running, each where it waits; but hardly
-//! anybody looks: compiled code mostly runs from one `yield` to the next without a call. So the innermost frame is entered as if the
-//! others were not there, and they are linked when [something is called](announcement) that may look. Who is not announced is another
-//! process, and C code that is called where code of the program can't be, as tracemalloc is at an allocation.
+//! If a generator waits for another one, which waits for a third and so on, each value comes from
+//! the innermost, and the frames in between are only links of the chain. Code that inspects frames
+//! must find them there, running, each at its waiting instruction; but such code is rare: compiled
+//! code mostly runs from one `yield` to the next without a call. So the innermost frame is entered
+//! as if the others were not there, and they are linked before a [call](announcement) that may
+//! inspect them. Two observers see them unlinked: another process, and C code that is called where
+//! user code can't run, such as tracemalloc at an allocation.
 
 use super::super::capi::*;
 use super::super::units::Busy;
@@ -27,40 +30,41 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The chain whose frames are not linked, though its innermost runs; null if there is none. Only who has the GIL asks, and whoever
-/// gives it up was announced.
+/// The chain whose frames are not linked, though its innermost generator runs; null if there is
+/// none. Only the thread with the GIL reads it, and code that releases the GIL links the frames
+/// first.
 static UNLINKED: AtomicPtr<Chain> = AtomicPtr::new(ptr::null_mut());
 
-/// So many of the innermost generators that wait are noted.
+/// Number of innermost waiting generators that are noted.
 const NOTED: usize = 8;
 
-/// So many generators of a chain may hand on what they get.
-const MOST_FORWARDS: usize = 32;
+/// Maximum number of forwarding generators in a chain.
+const MAX_FORWARDS: usize = 32;
 
-/// Generators that wait for each other, each for the next, and the one that does not, which runs or is about to.
+/// Generators that each wait for the next, and the innermost one, which runs or is about to.
 struct Chain {
     gil: Gil,
     ts: Thread,
     /// The eval breaker at the beginning.
     quiet: u64,
     outermost: Object,
-    /// How many wait.
+    /// Number of waiting generators.
     length: usize,
     /// The last of those, each at its number modulo the size.
     noted: [Object; NOTED],
-    /// How many of those are still noted.
+    /// Number of those that are still noted.
     known: usize,
-    /// Where those that hand on what they get keep it, from the outermost.
-    forwards: [MaybeUninit<*mut slots::Word>; MOST_FORWARDS],
-    /// How many of them there are.
+    /// The local slots of the forwarding generators, from the outermost.
+    forwards: [MaybeUninit<*mut slots::Word>; MAX_FORWARDS],
+    /// Number of those slots.
     kept: usize,
     /// The one that does not wait.
     running: Object,
-    /// Whether the frames of those that wait are linked.
+    /// True if the frames of the waiting generators are linked.
     is_linked: bool,
 }
 
-/// What the unit of a generator does before it calls what may look at frames.
+/// The code that a generator's unit runs before a call that may inspect frames.
 pub fn announcement() -> Announcement {
     Announcement {
         word: (&raw const UNLINKED) as u64,
@@ -78,7 +82,7 @@ pub fn announcement() -> Announcement {
     }
 }
 
-/// Link the frames that were to be linked late: somebody may look at them now.
+/// Links the frames that were to be linked late: the code that follows may inspect them.
 #[inline(always)]
 pub fn announce() {
     if !is_announced() {
@@ -86,7 +90,7 @@ pub fn announce() {
     }
 }
 
-/// Whether [`announce`] has nothing to do.
+/// True if [`announce`] has nothing to do.
 #[inline(always)]
 pub fn is_announced() -> bool {
     UNLINKED.load(Ordering::Relaxed).is_null()
@@ -96,16 +100,16 @@ pub fn is_announced() -> bool {
 extern "C" fn link_now(callee: u64) {
     let chain = UNLINKED.load(Ordering::Relaxed);
     if !chain.is_null() && !entries::is_maker(callee) {
-        // SAFETY: a chain is there while [`resume`] runs, on this thread.
+        // SAFETY: a chain exists while [`resume`] runs, on this thread.
         unsafe { (*chain).link() };
     }
 }
 
-/// Resume a generator that waits for another one: the innermost is. Where that has returned or raised, the one that waited for it
-/// goes on, in its unit if there is one still.
+/// Resumes a generator that waits for another one: runs the innermost. When that has returned or
+/// raised, the one that waited for it continues, in its unit if it still has one.
 ///
 /// # Safety
-/// As of [`super::resume`]; the generator waits for another, and the cell is of its code.
+/// As for [`super::resume`]; the generator waits for another, and the cell belongs to its code.
 pub(super) unsafe fn resume(
     gil: Gil,
     ts: Thread,
@@ -123,12 +127,12 @@ pub(super) unsafe fn resume(
         length: 0,
         noted: [ptr::null_mut(); NOTED],
         known: 0,
-        forwards: [const { MaybeUninit::uninit() }; MOST_FORWARDS],
+        forwards: [const { MaybeUninit::uninit() }; MAX_FORWARDS],
         kept: 0,
         running: outermost,
         is_linked: false,
     };
-    // SAFETY: the caller's promises; each generator is held by the frame of the one before.
+    // SAFETY: the caller's promises; the frame of each generator keeps the next one alive.
     unsafe {
         let mut cell = Some(chain.find(cell, value));
         let mut sent = Py_NewRef(value);
@@ -141,7 +145,8 @@ pub(super) unsafe fn resume(
                 return result;
             }
             if result.is_null() {
-                // Who raises has announced it, so this is not to be; but nothing is wrong yet.
+                // Code that raises has linked the frames, so this cannot happen; but nothing is
+                // wrong yet.
             } else if is_suspended(chain.running) {
                 if chain.hand_on(result) {
                     return result;
@@ -156,13 +161,14 @@ pub(super) unsafe fn resume(
     }
 }
 
-/// What a generator that waits to be asked for the next item hands on, if it has that from another one.
+/// The [`Forward`] of a generator that waits to be resumed for the next item, if its items come
+/// from another generator.
 ///
 /// # Safety
-/// It waits at a `yield`; the cell is of its code.
+/// It waits at a `yield`; the cell belongs to its code.
 #[inline(always)]
 pub(super) unsafe fn forwards(generator: Object, cell: &ResumeCell) -> Option<Forward> {
-    // SAFETY: the caller's promise; what a loop asks is on top of the stack.
+    // SAFETY: the caller's promise; the iterator of a loop is on top of the stack.
     unsafe {
         let forward = forward_of(generator, cell);
         let some = forward.is_some() && Py_TYPE(awaited(generator)) == &raw mut PyGen_Type;
@@ -170,14 +176,15 @@ pub(super) unsafe fn forwards(generator: Object, cell: &ResumeCell) -> Option<Fo
     }
 }
 
-/// What a generator that waits at a `yield` hands on.
+/// The [`Forward`] of a generator that waits at a `yield`.
 #[inline(always)]
 unsafe fn forward_of(generator: Object, cell: &ResumeCell) -> Forward {
     let table = cell.forwards.get();
     if table.is_null() {
         return Forward::default();
     }
-    // SAFETY: the caller's: the generator's place is in its code, whose units the table has, two bytes each.
+    // SAFETY: the caller's: the generator's position is in its code, whose units the table covers,
+    // two bytes each.
     unsafe {
         let frame = frame_of(generator);
         let code = slots::code(frame).cast::<u8>();
@@ -187,11 +194,12 @@ unsafe fn forward_of(generator: Object, cell: &ResumeCell) -> Forward {
     }
 }
 
-/// What a generator waits for that does nothing else: one that handles an exception does, and somebody may have changed one whose
-/// frame object is there. `depth` is that of the stack of another one.
+/// The object that a generator waits for if it does nothing else. A generator that handles an
+/// exception does more, and one with a frame object may have been changed. `depth` is the stack
+/// depth of another one.
 #[inline(always)]
 unsafe fn waits_for(generator: Object, depth: &mut i32) -> Option<Object> {
-    // SAFETY: the caller's: a generator that waits for what is on top of its stack.
+    // SAFETY: the caller's: a generator that waits for the object on top of its stack.
     unsafe {
         let frame = frame_of(generator);
         let object: usize = get(frame, f::FRAME_OBJ);
@@ -201,14 +209,15 @@ unsafe fn waits_for(generator: Object, depth: &mut i32) -> Option<Object> {
         }
         let top: i32 = frame_state::depth(frame);
         if top != *depth {
-            // Mostly they are equal, so that the next load need not wait for this one. The compiler must not see it.
+            // Mostly they are equal, so that the next load need not wait for this one. `black_box`
+            // hides the equality from the compiler.
             *depth = std::hint::black_box(top);
         }
         Some(slots::get(frame, f::LOCALSPLUS + 8 * (*depth - 1)))
     }
 }
 
-/// What a generator that waits has on top of its stack.
+/// The top of the stack of a waiting generator.
 #[inline(always)]
 unsafe fn awaited(generator: Object) -> Object {
     // SAFETY: the caller's: its stack is not empty.
@@ -219,24 +228,26 @@ unsafe fn awaited(generator: Object) -> Object {
     }
 }
 
-/// Whether the end of a reference is that of an object, and may run code of the program.
+/// True if dropping a reference deallocates the object and may run arbitrary user code.
 #[inline(always)]
-unsafe fn may_be_mourned(object: Object) -> bool {
+unsafe fn drop_may_run_code(object: Object) -> bool {
     // SAFETY: the caller's: a live object.
     unsafe { Py_REFCNT(object) == 1 && !is_leaf(object) }
 }
 
 impl Chain {
-    /// Find those that wait, from the outermost inwards, as far as the next can be resumed in place of it; gives the cell of the
-    /// one that is to run.
+    /// Finds the waiting generators, from the outermost inwards, as far as the next can be resumed
+    /// in place of it; returns the cell of the one that is to run.
     ///
-    /// Each value costs a turn for each of the generators, so a turn looks at each field once, and does little more: that a generator
-    /// waits for another is known from the turn before, and mostly the next one is of the same class and code, and waits too. One
-    /// that handles an exception does not only wait: one that handles nothing adds nothing to what is handled further in.
+    /// Each value costs an iteration for each of the generators, so an iteration reads each field
+    /// once, and does little more. That a generator waits for another is known from the iteration
+    /// before, and mostly the next one has the same class and code, and waits too. A generator that
+    /// handles an exception does more than wait; one that handles none adds nothing to the
+    /// exceptions handled further in.
     #[inline(always)]
     unsafe fn find<'a>(&mut self, cell: &'a ResumeCell, value: Object) -> &'a ResumeCell {
-        // SAFETY: the caller's promises; the top of the stack of a frame that waits is what it waits for. Nothing of the
-        // program runs meanwhile.
+        // SAFETY: the caller's promises; the top of the stack of a waiting frame is the object that
+        // it waits for. No user code runs meanwhile.
         unsafe {
             let quiet = self.quiet;
             let most = get::<i32>(self.ts, t::PY_RECURSION_REMAINING) as isize - 1;
@@ -247,7 +258,7 @@ impl Chain {
             let mut state = states::state(generator.cast());
             let mut is_quiet = *cell.pending.get() == quiet;
             let (mut length, mut kept) = (0, 0);
-            // Mostly all of them delegate, and are of one code.
+            // Mostly all of them delegate, and have the same code.
             while is_quiet && state == g::STATE_DELEGATING as i8 && (length as isize) < most {
                 let Some(inner) = waits_for(generator, &mut depth) else {
                     break;
@@ -268,7 +279,7 @@ impl Chain {
                 let delegates = state == g::STATE_DELEGATING as i8;
                 if !delegates {
                     let asks = state == g::STATE_SUSPENDED as i8 && value == Py_None();
-                    if !asks || kept == MOST_FORWARDS {
+                    if !asks || kept == MAX_FORWARDS {
                         break;
                     }
                     let Some(forward) = forwards(generator, cell) else {
@@ -312,13 +323,14 @@ impl Chain {
         }
     }
 
-    /// Let the one that does not wait run, with what is sent taken over.
+    /// Runs the generator that does not wait; the value sent is taken over.
     #[inline(always)]
     unsafe fn enter(&mut self, cell: Option<&ResumeCell>, sent: Object) -> Object {
         if self.length != 0 {
             UNLINKED.store(self, Ordering::Relaxed);
         }
-        // SAFETY: the caller's promises. Nobody but who links the frames uses the chain meanwhile.
+        // SAFETY: the caller's promises. Only the code that links the frames uses the chain
+        // meanwhile.
         let result = unsafe {
             match cell {
                 Some(cell) => enter_unit(self.ts, self.running, cell, sent),
@@ -332,8 +344,9 @@ impl Chain {
         result
     }
 
-    /// Let those that hand on what they get keep a value that the innermost has yielded. False if what one of them held may run code
-    /// when it ends: then the frames must be linked, and all be done again.
+    /// Stores a value that the innermost has yielded into the locals of the forwarding generators.
+    /// False if an overwritten object may run code when it is deallocated: then the frames must be
+    /// linked, and all is repeated.
     #[inline(always)]
     unsafe fn hand_on(&mut self, value: Object) -> bool {
         // SAFETY: the caller's promise: places of those that wait, which hold objects or null.
@@ -342,7 +355,7 @@ impl Chain {
                 let place = place.assume_init();
                 let old = *place;
                 let object = slots::object(old);
-                if !object.is_null() && may_be_mourned(object) {
+                if !object.is_null() && drop_may_run_code(object) {
                     return false;
                 }
                 *place = slots::word(Py_NewRef(value));
@@ -352,8 +365,9 @@ impl Chain {
         }
     }
 
-    /// The one that ran has ended, and the last of those that wait is to run: gives what it is sent. Nothing happens if it is not
-    /// noted, or drops what may run code when it ends.
+    /// The generator that ran has ended, and the last waiting one is to run: returns the value to
+    /// send to it. Returns `None`, without side effects, if that one is not noted, or if the
+    /// deallocation of a dropped object may run user code.
     #[inline(always)]
     unsafe fn step_out(&mut self, result: Object) -> Option<Object> {
         let known = self.known.checked_sub(1)?;
@@ -365,10 +379,10 @@ impl Chain {
                 let at: *const u8 = get(frame, f::INSTR_PTR);
                 put(frame, f::INSTR_PTR, after_send(at.sub(SEND_TO_RESUME)));
                 result
-            } else if may_be_mourned(result) {
+            } else if drop_may_run_code(result) {
                 return None;
             } else {
-                // Its loop asks the one that has ended once more.
+                // Its loop requests the next item from the ended generator once more.
                 Py_DECREF(result);
                 self.kept -= 1;
                 Py_NewRef(Py_None())
@@ -379,19 +393,22 @@ impl Chain {
         Some(sent)
     }
 
-    /// Let the frames of those that wait run, each where it waits, inside of what resumes the outermost.
+    /// Links the frames of the waiting generators, as running, each at its waiting instruction,
+    /// inside the frame that resumes the outermost.
     unsafe fn link(&mut self) {
         UNLINKED.store(ptr::null_mut(), Ordering::Relaxed);
         self.is_linked = true;
-        // SAFETY: nothing has happened to those that wait. The frame of the one that runs is linked, whatever has been linked to it
-        // since; otherwise whoever resumes the outermost has the current frame.
+        // SAFETY: the waiting generators are unchanged. The frame of the running one is linked,
+        // with any frames inside it; otherwise the caller that resumes the outermost has the
+        // current frame.
         unsafe {
             let state = states::state(self.running.cast());
             let runs = state == g::STATE_EXECUTING as i8;
             let innermost = frame_of(self.running);
-            let mut above: Frame = match runs {
-                true => get(innermost, f::PREVIOUS),
-                false => get(self.ts, t::CURRENT_FRAME),
+            let mut above: Frame = if runs {
+                get(innermost, f::PREVIOUS)
+            } else {
+                get(self.ts, t::CURRENT_FRAME)
             };
             let mut generator = self.outermost;
             for _ in 0..self.length {
@@ -403,20 +420,22 @@ impl Chain {
                     Some(cell) if state == g::STATE_SUSPENDED as i8 => forward_of(generator, cell),
                     _ => Forward::default(),
                 };
-                let back = match forward.is_some() {
-                    true => forward.back(),
-                    false => SEND_TO_RESUME,
+                let back = if forward.is_some() {
+                    forward.back()
+                } else {
+                    SEND_TO_RESUME
                 };
-                // The interpreter has a use for this only while a frame is called that it runs itself.
+                // The interpreter uses this field only while it runs a frame called from this one.
                 frame_state::set_mark(frame, forward.bits());
                 put::<i8>(generator.cast(), g::FRAME_STATE, g::STATE_EXECUTING as i8);
                 let at: *const u8 = get(frame, f::INSTR_PTR);
                 put(frame, f::INSTR_PTR, at.sub(back));
                 generator = awaited(generator);
             }
-            match runs {
-                true => put(innermost, f::PREVIOUS, above),
-                false => put(self.ts, t::CURRENT_FRAME, above),
+            if runs {
+                put(innermost, f::PREVIOUS, above)
+            } else {
+                put(self.ts, t::CURRENT_FRAME, above)
             }
             let left: i32 = get(self.ts, t::PY_RECURSION_REMAINING);
             put(
@@ -427,10 +446,11 @@ impl Chain {
         }
     }
 
-    /// Go on where the one that ran, inside of those that are linked, has come to `result`.
+    /// Continues after the generator that ran, inside the linked ones, has produced `result`.
     unsafe fn leave_linked(&self, mut result: Object) -> Object {
         let (gil, ts, mut last) = (self.gil, self.ts, self.running);
-        // SAFETY: the caller's promises: the frames from the current one to that of the outermost are those that wait.
+        // SAFETY: the caller's promises: the frames from the current one to that of the outermost
+        // are those that wait.
         unsafe {
             while last != self.outermost {
                 let has_yielded = !result.is_null() && is_suspended(last);
@@ -471,7 +491,7 @@ impl Chain {
         }
     }
 
-    /// Whether somebody asks for other events than at the beginning.
+    /// True if other events are requested than at the beginning.
     unsafe fn is_watched(&self) -> bool {
         // SAFETY: the current thread.
         let word = unsafe { eval_breaker::word(self.ts) };
@@ -479,11 +499,13 @@ impl Chain {
     }
 }
 
-/// Let the interpreter yield a value, which is taken over, from a linked frame that waited for it: it tells those who ask for that.
+/// Lets the interpreter yield a value, which is taken over, from a linked frame that waited for it:
+/// it reports the yield to monitoring tools.
 #[cold]
 unsafe fn yield_interpreted(gil: Gil, ts: Thread, frame: Frame, value: Object) -> Object {
     let _busy = Busy::new();
-    // SAFETY: the frame is the innermost one, and complete but for what it handles. A `SEND` has given the value, or a `FOR_ITER`.
+    // SAFETY: the frame is the innermost one, and complete except for its exception state. A `SEND`
+    // or a `FOR_ITER` has produced the value.
     unsafe {
         show_handled(ts, frame);
         let depth: i32 = frame_state::depth(frame);
@@ -495,11 +517,13 @@ unsafe fn yield_interpreted(gil: Gil, ts: Thread, frame: Frame, value: Object) -
     }
 }
 
-/// Let the interpreter go on behind the loop of a linked frame that handed on what an inner generator yielded, since that has ended.
+/// Lets the interpreter continue after the loop of a linked forwarding frame, since the inner
+/// generator has ended.
 #[cold]
 unsafe fn end_loop_interpreted(gil: Gil, ts: Thread, frame: Frame) -> Object {
     let _busy = Busy::new();
-    // SAFETY: the frame is the innermost one, at its `FOR_ITER`, and complete but for what it handles.
+    // SAFETY: the frame is the innermost one, at its `FOR_ITER`, and complete except for its
+    // exception state.
     unsafe {
         show_handled(ts, frame);
         let depth = frame_state::depth(frame) - 1;
@@ -512,7 +536,7 @@ unsafe fn end_loop_interpreted(gil: Gil, ts: Thread, frame: Frame) -> Object {
     }
 }
 
-/// Let what the generator of a linked frame handles be the innermost, as where it runs.
+/// Makes the exception state of a linked frame's generator the innermost, as when it runs.
 unsafe fn show_handled(ts: Thread, frame: Frame) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -523,20 +547,21 @@ unsafe fn show_handled(ts: Thread, frame: Frame) {
     }
 }
 
-/// Undo [`Chain::link`] from the innermost frame that waits to that of a generator; those that hand on what they get keep `value`, if
-/// there is one.
+/// Undoes [`Chain::link`] from the innermost waiting frame to that of a generator; the forwarding
+/// ones store `value`, if there is one.
 unsafe fn unlink(ts: Thread, outermost: Object, value: Object) {
-    // SAFETY: the frames from there inwards are those of generators that were linked. Each is the current one, and all around it are
-    // linked, when what it held may end.
+    // SAFETY: the frames from there inwards are those of linked generators. When an overwritten
+    // object is deallocated, the frame is the current one, and all frames around it are linked.
     unsafe {
         loop {
             let frame: Frame = get(ts, t::CURRENT_FRAME);
             let base = frame.sub(g::FRAME as usize);
             let forward = Forward::of_bits(frame_state::mark(frame));
             let at: *const u8 = get(frame, f::INSTR_PTR);
-            let (back, state) = match forward.is_some() {
-                true => (forward.back(), g::STATE_SUSPENDED),
-                false => (SEND_TO_RESUME, g::STATE_DELEGATING),
+            let (back, state) = if forward.is_some() {
+                (forward.back(), g::STATE_SUSPENDED)
+            } else {
+                (SEND_TO_RESUME, g::STATE_DELEGATING)
             };
             if forward.is_some() && !value.is_null() {
                 put(frame, f::INSTR_PTR, at.add(WAIT_TO_NEXT));
@@ -560,12 +585,12 @@ unsafe fn unlink(ts: Thread, outermost: Object, value: Object) {
     }
 }
 
-/// Let the pending exception be raised where a linked frame waits; gives what the frame comes to.
+/// Raises the pending exception where a linked frame waits; returns the frame's result.
 #[cold]
 unsafe fn raise_at_wait(gil: Gil, ts: Thread, frame: Frame) -> Object {
     let _busy = Busy::new();
-    // SAFETY: the frame is the innermost one, and complete but for what was sent, which is dropped with the stack, and for
-    // what it handles.
+    // SAFETY: the frame is the innermost one, and complete except for the value sent, which is
+    // dropped with the stack, and for its exception state.
     unsafe {
         show_handled(ts, frame);
         let shape = CodeShape::of(slots::code(frame));

@@ -1,7 +1,8 @@
-//! The functions of generator expressions, of which a unit makes one instead of one at each execution.
+//! The functions of generator expressions: a unit creates one of them instead of one at each
+//! execution.
 //!
-//! Nothing but the generator ever has such a function, which is called where it is made. If it closes over nothing, all of them are
-//! alike.
+//! Only the generator ever refers to such a function, which is called where it is created. If it
+//! closes over nothing, all of them are alike. For example, `sum(x * x for x in xs)`.
 
 use super::super::capi::*;
 use super::super::function_state;
@@ -12,13 +13,15 @@ use cladonia::bytecode::{Code, Const, Op};
 use cladonia::facts::Assumption;
 use pyo3_ffi::*;
 
-/// The only parameter of code that the compiler has made of a generator expression; no program can write it.
+/// The only parameter of code that the compiler creates for a generator expression; no program can
+/// write it.
 const ITERATOR: &str = ".0";
 
-/// Let code find the functions of its generator expressions among its constants; gives what that relies on, if there are any.
+/// Makes code load the functions of its generator expressions as constants; returns the assumption
+/// behind that, if there are any.
 ///
 /// # Safety
-/// The GIL is held; the code is of an object that is alive, and runs with these globals and builtins.
+/// The GIL is held; the code belongs to a live object, and runs with these globals and builtins.
 pub unsafe fn make_functions(
     code: &mut Code,
     globals: Object,
@@ -34,7 +37,8 @@ pub unsafe fn make_functions(
         {
             continue;
         }
-        // SAFETY: the caller's promise: the code object holds its constants. The compiler's table holds the function.
+        // SAFETY: the caller's promise: the code object keeps its constants alive. The compiler's
+        // table keeps the function alive.
         unsafe {
             let body = objects::object_ptr(code.consts[load.arg as usize].object);
             if body.is_null() || !is_expression(body) {
@@ -51,12 +55,12 @@ pub unsafe fn make_functions(
             });
         }
     }
-    // Whoever makes a function gives it the builtins that its globals name then.
+    // A new function gets the builtins that its globals name at that time.
     let some = code.consts.len() > own;
     some.then(|| Assumption::name(globals as u64, "__builtins__"))
 }
 
-/// Whether an object is the code of a generator expression that closes over nothing.
+/// True for the code of a generator expression that closes over nothing.
 unsafe fn is_expression(code: Object) -> bool {
     // SAFETY: the caller's: a live object.
     unsafe {
@@ -72,7 +76,7 @@ unsafe fn is_expression(code: Object) -> bool {
     }
 }
 
-/// A function as `MAKE_FUNCTION` makes it where such code runs.
+/// A function as `MAKE_FUNCTION` creates it in such code.
 unsafe fn function_of(code: Object, globals: Object, builtins: Object) -> Option<Owned> {
     // SAFETY: the caller's: a code object and the namespaces of its function.
     unsafe {

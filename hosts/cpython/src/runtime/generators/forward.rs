@@ -1,12 +1,16 @@
-//! Loops that only hand on what another generator yields: `for x in inner: yield x`.
+//! Loops that only forward the values of another generator: `for x in inner: yield x`.
 //!
-//! A generator that waits in such a loop, to be asked for the next item, waits for the inner one as one does that delegates: all that
-//! it does for each item is to keep it in a variable. So it is part of a [chain](super::chain).
+//! A generator that is suspended in such a loop waits for the inner one as a delegating generator
+//! does: its only action for each item is to store it in a variable. So it is part of a
+//! [chain](super::chain).
+//!
+//! For example, a recursive walk over a tree, `for node in walk(child): yield node`, has one such
+//! generator for each level.
 
 use cladonia::bytecode::{Code, Op};
 
-/// What a generator that waits somewhere hands on: nothing (0), or which variable it keeps that in, and how many code units before its
-/// place the loop begins.
+/// The forwarding of a waiting generator: none (0), or the variable that it stores the item in, and
+/// the number of code units from the start of the loop to its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Forward(u16);
 
@@ -14,29 +18,29 @@ const SOME: u16 = 1 << 15;
 const SLOT_BITS: u32 = 12;
 
 impl Forward {
-    /// That of a local, with the loop so many code units before.
+    /// The forwarding through a local, with the start of the loop this many code units before.
     fn new(slot: u32, back: u32) -> Option<Forward> {
         let fits = slot < 1 << SLOT_BITS && back < u32::from(SOME) >> SLOT_BITS;
         fits.then_some(Forward(SOME | (back << SLOT_BITS | slot) as u16))
     }
 
-    /// As kept by [`Forward::bits`].
+    /// From the value of [`Forward::bits`].
     pub fn of_bits(bits: u16) -> Forward {
         Forward(bits)
     }
 
-    /// To be kept elsewhere.
+    /// The value as bits, to be stored elsewhere.
     pub fn bits(self) -> u16 {
         self.0
     }
 
-    /// Whether it is one.
+    /// True if it is one.
     #[inline(always)]
     pub fn is_some(self) -> bool {
         self.0 != 0
     }
 
-    /// Bytes from the loop's `FOR_ITER` to where the generator waits.
+    /// Bytes from the loop's `FOR_ITER` to the position at which the generator waits.
     pub fn back(self) -> usize {
         2 * ((self.0 & !SOME) >> SLOT_BITS) as usize
     }
@@ -47,7 +51,8 @@ impl Forward {
         (self.0 & ((1 << SLOT_BITS) - 1)) as i32
     }
 
-    /// For each of so many code units, what waits there hands on; nothing if none does.
+    /// For each of this many code units, the forwarding of a generator that waits there; `None` if
+    /// there are none.
     pub fn table(code: &Code, units: usize) -> Option<Box<[Forward]>> {
         let mut table = vec![Forward::default(); units];
         for pc in code.resume_points() {
@@ -62,7 +67,7 @@ impl Forward {
         some.then(|| table.into_boxed_slice())
     }
 
-    /// What is handed on by the loop whose `RESUME` is at `at`.
+    /// The forwarding by the loop whose `RESUME` is at `at`.
     fn at(code: &Code, at: usize) -> Option<Forward> {
         let first = at.checked_sub(4)?;
         let [next, store, load, give, resume, drop, again] = code.instrs.get(first..at + 3)? else {

@@ -32,7 +32,7 @@ pub fn enter(unit: &UnitState) -> Func {
         let same = b.icmp(IntCond::Eq, found, known);
         b.guard(same, fail);
     }
-    // Somebody who holds the frame object may look into the frame at any time.
+    // The owner of a frame object may inspect the frame at any time.
     let object = b.load(Width::Ptr, frame, f::FRAME_OBJ);
     let private = b.is_null(object);
     let (seen, unseen) = (b.cold_block(), b.block());
@@ -85,7 +85,8 @@ pub fn enter(unit: &UnitState) -> Func {
     func
 }
 
-/// LIR for the number of the resume point at which a frame waits; fails where it waits elsewhere.
+/// LIR for the number of the resume point at which a frame waits; it fails if the frame is
+/// elsewhere.
 fn resume_point(b: &mut Builder<'_>, unit: &UnitState, frame: Value, fail: Block) -> Value {
     let table = unit.points.as_deref().unwrap_or_default();
     let at = b.load(Width::I64, frame, f::INSTR_PTR);
@@ -103,13 +104,15 @@ fn resume_point(b: &mut Builder<'_>, unit: &UnitState, frame: Value, fail: Block
     point
 }
 
-/// Whether nobody but the frame itself holds its frame object, and nothing is noted there: 1 or 0.
+/// 1 if only the frame itself refers to its frame object, and no trace function or extra local is
+/// stored there; else 0.
 unsafe extern "C" fn is_alone(object: Object) -> i64 {
     // SAFETY: a frame's own frame object.
     unsafe { frames::is_unheld(object) as i64 }
 }
 
-/// LIR that suspends a frame whose slots are filled: see [`UnitParts::suspend`](cladonia::engine::UnitParts::suspend).
+/// LIR that suspends a frame whose slots are filled: see
+/// [`UnitParts::suspend`](cladonia::engine::UnitParts::suspend).
 pub fn suspend(unit: &UnitState) -> Func {
     let mut func = Func::new(
         "suspend",
@@ -121,7 +124,7 @@ pub fn suspend(unit: &UnitState) -> Func {
     };
     let mut b = Builder::new(&mut func);
     let generator = b.padd_imm(frame, (-g::FRAME).into());
-    // The mark goes with it.
+    // This also removes the mark.
     let slots = unit.shape.nlocalsplus;
     state::store_state(&mut b, frame, slots, Some(depth), f::OWNED_BY_GENERATOR, 0);
     if let Some(show) = abi::slots::SHOW {
@@ -153,7 +156,7 @@ pub fn leave(unit: &UnitState) -> Func {
     let mut func = Func::new("leave", Signature::new(&[Ty::Ptr, Ty::Ptr], &[]));
     let (ts, frame) = (func.params()[0], func.params()[1]);
     let mut b = Builder::new(&mut func);
-    // Read first: clearing the frame may give the generator's memory up.
+    // Read first: clearing the frame may free the generator's memory.
     let words = b.load(Width::Ptr, frame, unit.shape.last_slot());
     frames::call_host(
         &mut b,
@@ -168,9 +171,10 @@ pub fn leave(unit: &UnitState) -> Func {
     func
 }
 
-/// Unlink and clear the frame of a generator that has returned.
+/// Unlinks and clears the frame of a generator that has returned.
 pub(super) unsafe extern "C" fn end(ts: Thread, frame: Frame) {
-    // SAFETY: the frame is the innermost one, its stack empty. Its generator lives: who resumed it holds it.
+    // SAFETY: the frame is the innermost one, its stack empty. The caller that resumed its
+    // generator keeps it alive.
     unsafe {
         let generator = frame.offset(-(g::FRAME as isize));
         let object: Object = get(frame, f::FRAME_OBJ);
@@ -187,8 +191,8 @@ pub(super) unsafe extern "C" fn end(ts: Thread, frame: Frame) {
         put::<Frame>(ts, t::CURRENT_FRAME, get(frame, f::PREVIOUS));
         recursion::give_back(ts);
         if object.is_null() && handled.is_null() {
-            // Later patch versions do so before the slots are cleared, earlier ones after that; nobody can tell, as there is no frame
-            // object.
+            // Later patch versions do so before the slots are cleared, earlier ones after that; the
+            // difference is not observable without a frame object.
             put::<Frame>(frame, f::PREVIOUS, std::ptr::null_mut());
             clear(ts, generator, frame);
         } else {
@@ -199,7 +203,7 @@ pub(super) unsafe extern "C" fn end(ts: Thread, frame: Frame) {
     }
 }
 
-/// Whether something ends if a frame is cleared.
+/// True if clearing a frame deallocates an object.
 unsafe fn holds_the_last(frame: Frame) -> bool {
     // SAFETY: the caller's: slots hold objects or null.
     unsafe {
@@ -210,9 +214,10 @@ unsafe fn holds_the_last(frame: Frame) -> bool {
     }
 }
 
-/// What `_PyEval_FrameClearAndPop` does for a generator whose frame has no object and that handles no exception.
+/// The actions of `_PyEval_FrameClearAndPop` for a generator whose frame has no object and that
+/// handles no exception.
 unsafe fn clear(ts: Thread, generator: *mut u8, frame: Frame) {
-    // SAFETY: the caller's. Once it has ended nobody looks into the frame, so its slots need not be emptied.
+    // SAFETY: the caller's. After its end the frame is not read, so its slots need not be emptied.
     unsafe {
         put::<i8>(generator, g::FRAME_STATE, g::STATE_CLEARED as i8);
         put::<*mut u8>(ts, t::EXC_INFO, get(generator, g::EXC_PREVIOUS));
@@ -221,10 +226,10 @@ unsafe fn clear(ts: Thread, generator: *mut u8, frame: Frame) {
     }
 }
 
-/// Drop what the frame of a generator that has ended holds, but for its code.
+/// Drops the contents of the frame of an ended generator, except its code.
 ///
 /// # Safety
-/// Nobody looks into the frame any more: its slots are not emptied.
+/// The frame is not read any more: its slots are not emptied.
 #[inline(always)]
 pub(super) unsafe fn clear_slots(frame: Frame) {
     // SAFETY: the caller's promise.

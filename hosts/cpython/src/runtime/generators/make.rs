@@ -1,5 +1,8 @@
-//! Generators made and freed without the interpreter's help: calls that do nothing else, and the memory of those that have
-//! ended, which serves the next ones of the same code.
+//! Generators allocated and freed without the interpreter's help: calls that only create a
+//! generator, and the memory of ended generators, which is reused for the same code.
+//!
+//! For example, `any(x > 3 for x in xs)` in a loop creates a generator of the same code at each
+//! iteration, in the memory of the one before.
 
 use super::super::capi::*;
 use super::super::entries;
@@ -13,8 +16,9 @@ use abi::{
 };
 use pyo3_ffi::*;
 
-/// The instruction after the one that makes the generator, and how many variables are copied before it, if nothing else is. (Code that awaits
-/// at its top level has its globals for locals besides.)
+/// The instruction after the one that creates the generator, and the number of variables that are
+/// copied before it, if the code before it does nothing else. (Code that awaits at its top level
+/// has its globals as locals.)
 unsafe fn prologue(code: Object) -> Option<(*const u8, i32)> {
     // SAFETY: the caller's: a code object.
     unsafe {
@@ -25,7 +29,8 @@ unsafe fn prologue(code: Object) -> Option<(*const u8, i32)> {
     }
 }
 
-/// The native entry of a generator function whose calls do nothing but make a generator; `None` if there is more to do.
+/// The native entry of a generator function whose calls only create a generator; `None` if there is
+/// more to do.
 ///
 /// # Safety
 /// The code object is alive.
@@ -36,8 +41,8 @@ pub unsafe fn maker(state: &CodeState) -> Option<u64> {
     only.then(|| entries::maker(shape.arity())).flatten()
 }
 
-/// A call that does nothing but make a generator, without a frame: nobody could see it. `None`, and nothing happens, where
-/// there is more to do, or the interpreter would raise.
+/// A call that only creates a generator, without a frame: the frame would not be observable.
+/// Returns `None`, without side effects, if there is more to do, or if the interpreter would raise.
 ///
 /// # Safety
 /// `func` is a Python function, the arguments are owned (and taken over) and bound.
@@ -87,10 +92,10 @@ pub unsafe fn make(ts: Thread, func: Object, args: &[Object]) -> Option<Object> 
     }
 }
 
-/// Fill the frame of a new generator, all but its locals; gives it. It goes on at `at`.
+/// Fills the frame of a new generator, except its locals, and returns it. It starts at `at`.
 ///
 /// # Safety
-/// As of [`make`].
+/// As for [`make`].
 #[inline(always)]
 pub unsafe fn fill(generator: Object, func: Object, code: Object, at: *const u8) -> Frame {
     // SAFETY: the caller's promise.
@@ -116,10 +121,10 @@ pub unsafe fn fill(generator: Object, func: Object, code: Object, at: *const u8)
     }
 }
 
-/// A new object in the memory of one that [`retire`] has taken, as it was there.
+/// A new object in the memory of one that [`retire`] has taken; the other fields are unchanged.
 #[inline(always)]
 unsafe fn renew(memory: Object, func: Object) -> Object {
-    // SAFETY: the memory is that of a generator of the same code, so class and size are right.
+    // SAFETY: the memory comes from a generator of the same code, so class and size are right.
     unsafe {
         let header = memory.cast::<u64>().sub(2);
         *header = 0;
@@ -133,15 +138,16 @@ unsafe fn renew(memory: Object, func: Object) -> Object {
     }
 }
 
-/// Free a generator or coroutine that has ended, or waits at a `yield` or to begin, as its class does, but for its memory, which
-/// is kept. False if there is more to do, or no room; then the class does it, from where this has come to.
+/// Frees a generator or coroutine that has ended, or waits at a `yield` or to begin, as its class
+/// does, but keeps its memory for reuse. False if there is more to do, or no room; then the class
+/// continues from the state reached here.
 ///
 /// # Safety
 /// The object is one, with no references.
 #[inline]
 pub(super) unsafe fn retire(generator: Object) -> bool {
-    // SAFETY: the caller's promise. An ended generator has given up all but these; the code, whose end may take the memory
-    // with it, goes last.
+    // SAFETY: the caller's promise. An ended generator owns only these references; the code is
+    // dropped last, since its deallocation may free the memory too.
     unsafe {
         let base = generator.cast::<u8>();
         let is_bare = get::<Object>(base, g::WEAK_REFERENCES).is_null()
@@ -170,12 +176,13 @@ pub(super) unsafe fn retire(generator: Object) -> bool {
     }
 }
 
-/// Free a generator without references if it has ended and nothing that it holds ends with it; says if that was done.
+/// Frees a generator without references if it has ended and no object is deallocated with it; true
+/// if that was done.
 ///
 /// # Safety
 /// The object is one, with no references.
 pub unsafe fn free_ended(generator: Object) -> bool {
-    // SAFETY: the caller's promise. The end of names runs no code of the program.
+    // SAFETY: the caller's promise. The deallocation of names runs no user code.
     unsafe {
         let state = states::state(generator.cast());
         let code: Object = slots::code(generator.cast::<u8>().offset(g::FRAME as isize));
@@ -197,7 +204,7 @@ unsafe fn retire_waiting(generator: Object) -> bool {
         Py_DECREF(get(base, g::NAME));
         Py_DECREF(get(base, g::QUALNAME));
         let code: Object = slots::code(base.offset(g::FRAME as isize));
-        // Code of the program may have run: it may have taken the room, or the cell.
+        // User code may have run: the room, or the cell, may be gone.
         if !cell_of_code(code).is_some_and(|cell| cell.spares.keep(generator)) {
             PyObject_GC_Del(generator.cast());
         }
@@ -206,17 +213,17 @@ unsafe fn retire_waiting(generator: Object) -> bool {
     }
 }
 
-/// What became of a generator that nobody refers to.
+/// The outcome for a generator without references.
 enum Ended {
-    /// It is unknown to the collector, and its frame holds nothing any more.
+    /// The collector does not track it, and its frame is empty.
     Wholly,
-    /// It was closed at most.
+    /// At most it was closed.
     Not,
-    /// Somebody refers to it again.
+    /// There is a reference to it again.
     Alive,
 }
 
-/// End a generator that waits, and handles nothing.
+/// Ends a generator that waits, and handles no exception.
 unsafe fn end_waiting(generator: Object) -> Ended {
     // SAFETY: the caller's.
     unsafe {

@@ -1,5 +1,5 @@
-//! The slots and methods by which C code iterates over generators and sends into them, and by which they are freed:
-//! functions of ours in front of the interpreter's.
+//! The slots and methods through which C code iterates over generators and sends into them, and
+//! through which they are freed: functions of ours before the interpreter's.
 
 use super::super::capi::*;
 use super::{Gil, is_suspended, make, resume};
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static ORIGINAL_SEND: AtomicUsize = AtomicUsize::new(0);
 static ORIGINAL_NEXT: AtomicUsize = AtomicUsize::new(0);
 static ORIGINAL_DEALLOC: AtomicUsize = AtomicUsize::new(0);
-/// `send`, or 0 if it is left alone.
+/// `send`, or 0 if it is not replaced.
 static ORIGINAL_METHOD: AtomicUsize = AtomicUsize::new(0);
 
-/// Find the interpreter's own functions.
+/// Finds the interpreter's own functions.
 ///
 /// # Safety
-/// As of [`super::start`].
+/// As for [`super::start`].
 pub(super) unsafe fn find() -> Result<(), String> {
     // SAFETY: the classes are static; their tables are complete.
     unsafe {
@@ -25,12 +25,12 @@ pub(super) unsafe fn find() -> Result<(), String> {
         let (Some(send), Some(next), Some(dealloc)) =
             (send, PyGen_Type.tp_iternext, PyGen_Type.tp_dealloc)
         else {
-            return Err("generators have no slots".to_owned());
+            return Err("the generator class has no slots to replace".to_owned());
         };
         ORIGINAL_DEALLOC.store(dealloc as usize, Ordering::Relaxed);
         ORIGINAL_SEND.store(send as usize, Ordering::Relaxed);
         ORIGINAL_NEXT.store(next as usize, Ordering::Relaxed);
-        // The same function serves both classes, or none is replaced.
+        // Only if the same function serves both classes is it replaced.
         if let [Some(one), Some(other)] = send_rows() {
             let (one, other) = (one.ml_meth.PyCFunction, other.ml_meth.PyCFunction);
             if one as usize == other as usize {
@@ -149,7 +149,8 @@ fn send_rows() -> [Option<&'static mut PyMethodDef>; 2] {
     })
 }
 
-/// Let C code that iterates over generators or sends into them resume them natively; undone by [`restore`].
+/// Lets C code that iterates over generators, or sends into them, resume them natively; undone by
+/// [`restore`].
 pub fn interpose() {
     set(
         next_slot as *const () as usize,
@@ -162,7 +163,7 @@ pub fn interpose() {
     );
 }
 
-/// Give the classes their own functions back.
+/// Restores the classes' own functions.
 pub fn restore() {
     let next = ORIGINAL_NEXT.load(Ordering::Relaxed);
     let send = ORIGINAL_SEND.load(Ordering::Relaxed);
@@ -171,7 +172,8 @@ pub fn restore() {
 }
 
 fn set(next: usize, send: usize, method: usize, dealloc: usize) {
-    // SAFETY: the GIL is held; the classes are static and complete, and nothing compares these slots.
+    // SAFETY: the GIL is held; the classes are static and complete, and nothing compares these
+    // slots.
     unsafe {
         if ORIGINAL_NEXT.load(Ordering::Relaxed) == 0 {
             return;

@@ -1,4 +1,5 @@
-//! What Python gets of a recording. While objects are made the collector may run, and with it whoever records: so nothing is borrowed then.
+//! A recording as Python objects. While objects are allocated the collector may run, and with it
+//! the code that records: so nothing is borrowed then.
 
 use super::super::Gil;
 use super::super::capi::Object;
@@ -12,7 +13,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What was recorded, as a dict, and no more is; `None` if nothing was.
+/// The recording as a dict, and ends it; `None` if there is none.
 pub fn take(gil: Gil) -> Object {
     let recording = &gil.runtime().recording;
     recording.drain();
@@ -116,7 +117,7 @@ pub fn take(gil: Gil) -> Object {
     given(dict)
 }
 
-/// What is known of each function.
+/// The record of each function.
 pub fn functions(gil: Gil) -> Object {
     let recording = &gil.runtime().recording;
     let rows = {
@@ -261,7 +262,7 @@ fn function(row: &Row) -> Object {
     dict.0
 }
 
-/// A dict, unless something has failed.
+/// The dict, unless an operation has failed.
 fn given(dict: Dict) -> Object {
     // SAFETY: the GIL is held; the dict is ours.
     unsafe {
@@ -298,7 +299,7 @@ fn counts(counts: &Counts) -> Object {
     list(counts.iter().map(|&count| number(count)))
 }
 
-/// A list that takes its items over. What failed leaves an exception, which is seen at the end.
+/// A list that takes its items over. A failure leaves an exception, which is checked at the end.
 fn list(items: impl Iterator<Item = Object>) -> Object {
     // SAFETY: the GIL is held; the items are ours.
     unsafe {

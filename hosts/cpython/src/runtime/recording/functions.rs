@@ -1,4 +1,4 @@
-//! What is known of each function: what its units have counted, and what is on record of it.
+//! The record of each function: the counts of its units, and its own.
 
 use super::super::Gil;
 use super::super::capi::{Object, get};
@@ -11,28 +11,28 @@ use std::collections::{BTreeMap, HashMap};
 use std::ptr::null_mut;
 use std::time::Duration;
 
-/// What units have counted that are no more, and what it took to make those that were recorded.
+/// The counts of freed units, and the cost of those that were recorded.
 #[derive(Clone, Default)]
 pub struct Past {
     /// Time in the compiler, here and beside.
     pub compiled: Duration,
-    /// Units made.
+    /// Number of units compiled.
     pub versions: u64,
-    /// Bytes of machine code made.
+    /// Bytes of machine code generated.
     pub bytes: u64,
     /// Units invalidated, by reason.
     pub invalidated: BTreeMap<&'static str, u64>,
     counts: Counts,
-    /// Of code that is no more: interpreted calls, and why it was not compiled.
+    /// Of deallocated code: interpreted calls, and the reason why it was not compiled.
     known: Option<Known>,
 }
 
-/// What units count.
+/// Counts of units.
 #[derive(Clone, Default)]
 struct Counts {
     entries: u64,
     iterations: u64,
-    /// Calls whose arguments a closed unit does not take.
+    /// Calls with arguments that a closed unit does not accept.
     mismatches: u64,
     /// Nanoseconds that native code is estimated to have saved.
     gain: i64,
@@ -40,7 +40,7 @@ struct Counts {
     exits: BTreeMap<(i32, &'static str), u64>,
 }
 
-/// What is on record of a code object.
+/// The record of a code object.
 #[derive(Clone, Default)]
 struct Known {
     calls: u64,
@@ -62,22 +62,22 @@ pub struct Live {
     pub took: Duration,
 }
 
-/// All that is known of a function.
+/// The record of a function.
 pub struct Row {
     pub name: String,
     pub file: String,
     pub line: i32,
-    /// The number that samples and events have for it, if anything is recorded.
+    /// The number that samples and events use for it, if there is a recording.
     pub code: Option<CodeId>,
-    /// A function whose entry was replaced, with a reference that is the row's; null if there is none.
+    /// A function whose entry was replaced, with an owned reference; null if there is none.
     pub function: Object,
-    /// Whether a call of it enters machine code.
+    /// True if a call of it enters machine code.
     pub is_native: bool,
-    /// Whether there ever was a unit.
+    /// True if there ever was a unit.
     pub is_compiled: bool,
     pub refused: Option<String>,
     pub loops_refused: Option<String>,
-    /// Interpreted calls, as far as they were seen.
+    /// Observed interpreted calls.
     pub calls: u64,
     pub fallbacks: u64,
     pub entries: u64,
@@ -122,12 +122,12 @@ impl Known {
 }
 
 impl Past {
-    /// Add the counts of a unit that is being freed.
+    /// Adds the counts of a unit that is being freed.
     pub fn absorb(&mut self, unit: &UnitState) {
         self.counts.absorb(unit);
     }
 
-    /// Keep what is known of a code object that is dropped.
+    /// Keeps the counts of a code object that is dropped.
     pub fn forget(&mut self, state: &CodeState) {
         let now = Known::of(state);
         let known = self.known.get_or_insert_default();
@@ -139,7 +139,7 @@ impl Past {
     }
 }
 
-/// A row of each function of which anything is known, recorded or not.
+/// A row for each function that has any record, with or without a recording.
 pub fn rows(gil: Gil, state: Option<&State>) -> Vec<Row> {
     let runtime = gil.runtime();
     let mut retired: HashMap<usize, Vec<UnitRef>> = HashMap::new();
@@ -215,7 +215,7 @@ pub fn rows(gil: Gil, state: Option<&State>) -> Vec<Row> {
     }
     drop(codes);
     let Some(state) = state else { return rows };
-    // Code that is sampled but was never listened to, and code that is no more.
+    // Code that was sampled but never monitored, and deallocated code.
     for (code, info) in (0..).zip(&state.codes.infos) {
         if seen.contains(&code) || info.file.is_empty() {
             continue;

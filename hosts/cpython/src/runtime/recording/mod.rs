@@ -1,18 +1,21 @@
-//! A recording of a run, for the report: where time went, what was compiled, installed and thrown away, and what exits have met.
+//! A recording of a run, for the report: the distribution of time, the units compiled, installed
+//! and discarded, and the operands observed at exits.
 //!
-//! Nothing is recorded until somebody asks ([`start`]); until then each place that would note something tests one flag. All of it is bounded: samples
-//! are added up as they come ([`Profile`]), the list of events stops at [`MOST_EVENTS`], and what is left out is counted.
+//! Nothing is recorded before [`start`]; until then each place that would record something tests
+//! one flag. All of it is bounded: samples are added up as they come ([`Profile`]), the list of
+//! events stops at [`MAX_EVENTS`], and omitted events are counted.
 //!
 //! | file | owns |
 //! | --- | --- |
 //! | `sampler` | timers, the signal's handler, the ring of samples |
 //! | `profile` | samples added up: a tree of frames, lines, ticks |
-//! | `functions` | what is known of each function |
-//! | `dicts` | what Python gets |
+//! | `functions` | the record of each function |
+//! | `dicts` | the recording as Python objects |
 //!
 //! # Code objects
-//! They are known by a number, which is given when one is first met. Its address stands for it while it lives; once it [ends](code_ends), that
-//! address may be another's.
+//! They are identified by a number, which is given at the first observation. While the code object
+//! lives, its address maps to the number; once it is [deallocated](code_ends), another object may
+//! get the address.
 
 mod dicts;
 mod functions;
@@ -39,68 +42,68 @@ use std::time::{Duration, Instant};
 
 pub use dicts::{functions, live, take};
 
-/// Events that are kept.
-const MOST_EVENTS: usize = 50_000;
-/// Kinds of operands that are kept of exits.
-const MOST_MET: usize = 20_000;
+/// Maximum events that are kept.
+const MAX_EVENTS: usize = 50_000;
+/// Maximum kinds of operands at exits that are kept.
+const MAX_MET: usize = 20_000;
 
-/// A number that stands for a code object.
+/// A number that identifies a code object.
 pub type CodeId = u32;
 
-/// What is recorded, if anything is.
+/// The recording, if there is one.
 #[derive(Default)]
 pub struct Recording {
-    /// Whether anything is.
+    /// True while there is one.
     is_on: Cell<bool>,
-    /// Why what is being invalidated is.
+    /// The reason for the invalidations in progress.
     why: Cell<Option<&'static str>>,
     state: RefCell<Option<Box<State>>>,
 }
 
-/// What was recorded so far.
+/// The data recorded so far.
 struct State {
     began: Instant,
-    /// Sampling, or why there is none.
+    /// Sampling, or the reason why there is none.
     sampler: Result<Sampler, String>,
     codes: Codes,
     profile: Profile,
     events: Vec<Event>,
     events_lost: u64,
-    /// What operands were where bets on them failed.
+    /// The operands observed at failed guards.
     met: HashMap<Met, u64>,
     met_lost: u64,
-    /// What units have counted that are no more, by code.
+    /// The counts of freed units, by code.
     past: HashMap<CodeId, Past>,
-    /// When the collection that goes on has begun.
+    /// The start of the collection in progress.
     collects_since: Option<Instant>,
     collections: u64,
     collected: Duration,
 }
 
-/// What happened, and when.
+/// An event, and its time.
 struct Event {
     at: Duration,
-    /// How long it took, if that is of interest.
+    /// Its duration, where that is of interest.
     took: Duration,
     what: What,
     code: Option<CodeId>,
     /// The number of the unit.
     unit: Option<u64>,
-    /// More, for people.
+    /// Details, for messages.
     text: String,
 }
 
 /// Kinds of events.
 #[derive(Clone, Copy)]
 enum What {
-    /// A unit was made: the time is that of the compiler, here and beside.
+    /// A unit was compiled: the time is that of the compiler, here and beside.
     Compiled,
     Invalidated,
     Refused,
     Collected,
 }
 
-/// Operands of an instruction that a unit left at.
+/// Operands of an instruction at which a unit exited.
 #[derive(PartialEq, Eq, Hash, Clone)]
 struct Met {
     code: CodeId,
@@ -119,7 +122,7 @@ struct Codes {
     by_name: HashMap<String, CodeId>,
 }
 
-/// A code object, or a library that stands for its code.
+/// A code object, or a library that represents its code.
 struct CodeInfo {
     name: String,
     file: String,
@@ -130,7 +133,7 @@ impl Codes {
     /// The number of a code object.
     ///
     /// # Safety
-    /// It is alive.
+    /// The code object is alive.
     unsafe fn id(&mut self, code: Object) -> CodeId {
         if let Some(&id) = self.known.get(&(code as usize)) {
             return id;
@@ -149,7 +152,7 @@ impl Codes {
         id
     }
 
-    /// The number of what is no Python code.
+    /// The number of an entry that is no Python code.
     fn named(&mut self, name: &str) -> CodeId {
         if let Some(&id) = self.by_name.get(name) {
             return id;
@@ -165,13 +168,14 @@ impl Codes {
     }
 }
 
-/// Begin to record; what was recorded before is dropped.
+/// Begins to record; the previous recording is dropped.
 pub fn start(gil: Gil, samples: bool) {
     stop(gil);
     let began = Instant::now();
-    let sampler = match samples {
-        true => Sampler::start(ask, began),
-        false => Err("it was not asked for".to_owned()),
+    let sampler = if samples {
+        Sampler::start(ask, began)
+    } else {
+        Err("sampling was not requested".to_owned())
     };
     let recording = &gil.runtime().recording;
     let mut state = Box::new(State {
@@ -196,34 +200,34 @@ pub fn start(gil: Gil, samples: bool) {
     recording.is_on.set(true);
 }
 
-/// Record no more, and drop what was recorded.
+/// Ends the recording, and drops its data.
 pub fn stop(gil: Gil) {
     let recording = &gil.runtime().recording;
     recording.is_on.set(false);
-    // A sampler that ends waits for its thread.
+    // Dropping a sampler waits for its thread.
     drop(recording.state.take());
 }
 
 impl Recording {
-    /// Whether anything is recorded.
+    /// True while there is a recording.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.is_on.get()
     }
 
-    /// Change what is recorded. Nothing of Python's may run meanwhile.
+    /// Changes the recording. No Python code may run meanwhile.
     fn with<R>(&self, act: impl FnOnce(&mut State) -> R) -> Option<R> {
         if !self.is_on.get() {
             return None;
         }
-        // What is told while something else is noted is left out.
+        // A record made during another one is omitted.
         let mut state = self.state.try_borrow_mut().ok()?;
         state.as_deref_mut().map(act)
     }
 
-    /// Do something that may invalidate units, for this reason.
+    /// Runs an action that may invalidate units, with this reason.
     pub fn because<R>(&self, why: &'static str, act: impl FnOnce() -> R) -> R {
-        // The innermost reason is the nearest one, but what follows from it has the first one.
+        // If actions are nested, the outermost reason counts: it caused the others.
         let before = self.why.get();
         self.why.set(before.or(Some(why)));
         let result = act();
@@ -231,10 +235,10 @@ impl Recording {
         result
     }
 
-    /// A unit was made, and may be installed.
+    /// A unit was compiled, and may be installed.
     ///
     /// # Safety
-    /// It is alive and made.
+    /// It is alive and has its code.
     pub unsafe fn compiled(&self, unit: UnitRef) {
         self.with(|state| {
             // SAFETY: the caller's promise.
@@ -275,7 +279,7 @@ impl Recording {
     /// # Safety
     /// It is alive.
     pub unsafe fn invalidated(&self, unit: &UnitState) {
-        let why = self.why.get().unwrap_or("what it relied on has changed");
+        let why = self.why.get().unwrap_or("an assumption was broken");
         self.with(|state| {
             // SAFETY: a unit's code object is alive.
             let code = unsafe { state.codes.id(unit.shape.code) };
@@ -308,7 +312,7 @@ impl Recording {
         });
     }
 
-    /// A unit was left. `operands` are those of the instruction there that the bet was on.
+    /// A unit has exited. `operands` are those that the failed guard tested.
     ///
     /// # Safety
     /// It is alive, and so are the operands.
@@ -330,7 +334,7 @@ impl Recording {
                 reason: record.reason.name(),
                 classes: classes.collect(),
             };
-            if state.met.len() >= MOST_MET && !state.met.contains_key(&met) {
+            if state.met.len() >= MAX_MET && !state.met.contains_key(&met) {
                 state.met_lost += 1;
                 return;
             }
@@ -352,7 +356,7 @@ impl Recording {
         });
     }
 
-    /// What is known of a code object is being dropped.
+    /// The state of a code object is being dropped.
     ///
     /// # Safety
     /// It is alive.
@@ -364,7 +368,7 @@ impl Recording {
         });
     }
 
-    /// A collection begins or is over.
+    /// A collection begins or ends.
     pub fn collects(&self, begins: bool, generation: i64) {
         if !self.is_on.get() {
             return;
@@ -378,7 +382,7 @@ impl Recording {
                 let took = since.elapsed();
                 state.collections += 1;
                 state.collected += took;
-                // Of the young, there are thousands in a second.
+                // There are thousands of young ones in a second.
                 if generation == 2 || took > Duration::from_millis(1) {
                     let text = format!("generation {generation}");
                     state.note(What::Collected, took, None, None, &text);
@@ -387,7 +391,7 @@ impl Recording {
         });
     }
 
-    /// The compiler begins or has ended to keep this thread from its work.
+    /// The compiler begins or ceases to block this thread.
     #[inline]
     pub fn compiles(&self, begins: bool) {
         if self.is_on.get() {
@@ -396,7 +400,7 @@ impl Recording {
         }
     }
 
-    /// Add up the samples that wait.
+    /// Adds up the waiting samples.
     pub fn drain(&self) {
         self.with(|state| {
             let State { profile, codes, .. } = state;
@@ -404,7 +408,8 @@ impl Recording {
         });
     }
 
-    /// A code object is ending: samples name it by its address, and that will be another's.
+    /// A code object is being deallocated: samples name it by its address, which another object may
+    /// get.
     pub fn code_ends(&self, code: Object) {
         if self.is_on.get() {
             self.drain();
@@ -412,7 +417,8 @@ impl Recording {
         }
     }
 
-    /// The JIT is being turned off, and with it the watcher that tells of code objects that end: nothing is sampled any more.
+    /// The JIT is being turned off, and with it the watcher for the deallocation of code objects:
+    /// sampling stops.
     pub fn unwatched(&self) {
         self.drain();
         self.with(|state| {
@@ -423,7 +429,7 @@ impl Recording {
         });
     }
 
-    /// Our thread ends before a fork, which warns where there are several.
+    /// Ends our thread before a fork, since Python warns if there are several.
     pub fn before_fork(&self) {
         self.drain();
         self.with(|state| {
@@ -433,7 +439,7 @@ impl Recording {
         });
     }
 
-    /// Start our thread again, if it is time after a fork.
+    /// Restarts our thread, if it is time after a fork.
     pub fn resume(&self) {
         self.with(|state| {
             if let Ok(sampler) = &mut state.sampler
@@ -445,7 +451,8 @@ impl Recording {
         });
     }
 
-    /// It is there again after. What a child records goes on from what its parent had recorded until then, as all counts do.
+    /// The thread exists again after a fork. A child's recording continues from its parent's, as
+    /// all counts do.
     pub fn after_fork(&self, in_child: bool) {
         self.with(|state| {
             if let Ok(sampler) = &mut state.sampler {
@@ -471,7 +478,7 @@ impl State {
         unit: Option<u64>,
         text: &str,
     ) {
-        if self.events.len() >= MOST_EVENTS {
+        if self.events.len() >= MAX_EVENTS {
             self.events_lost += 1;
             return;
         }
@@ -502,7 +509,7 @@ unsafe fn class_name(object: Object) -> String {
     }
 }
 
-/// The operands of the instruction at which a unit is left that the bet there was on: the top of the stack, or the two there.
+/// The operands that the guard of an exit tested: the top of the stack, or the top two entries.
 ///
 /// # Safety
 /// The frame is complete for the exit.
@@ -521,7 +528,7 @@ pub unsafe fn operands_of(unit: &UnitState, record: &ExitRecord, frame: *mut u8)
         Some(_) => 1,
         None => return Vec::new(),
     };
-    // SAFETY: the caller's promise: what is on the stack is null or an object.
+    // SAFETY: the caller's promise: the stack has nulls and objects.
     unsafe {
         let shape: CodeShape = unit.shape;
         let top = abi::frames::depth(frame);
@@ -532,9 +539,9 @@ pub unsafe fn operands_of(unit: &UnitState, record: &ExitRecord, frame: *mut u8)
     }
 }
 
-/// Ask for the samples that wait to be added up. Called without the GIL.
+/// Requests that the waiting samples are added up. Called without the GIL.
 fn ask() {
-    // SAFETY: the thread that asks is ended before the interpreter is taken down.
+    // SAFETY: the calling thread is ended before the interpreter is finalised.
     unsafe { eval_breaker::ask_for_call(drain_when_called) };
 }
 

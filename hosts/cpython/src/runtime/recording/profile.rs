@@ -1,4 +1,4 @@
-//! Samples added up: how much time was spent in which frames, and doing what.
+//! Samples added up: the time spent in each stack of frames, by activity.
 
 use super::super::capi::Object;
 use super::super::units::UnitState;
@@ -8,20 +8,21 @@ use pyo3_ffi::PyCode_Addr2Line;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, c_int, c_void};
 
-/// What a thread was doing, in the order in which the report shows it.
+/// The activity of a thread, in the order in which the report shows them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Doing {
-    /// Running machine code that the compiler has made.
+    /// Running machine code of a unit.
     Machine,
-    /// In the JIT's own helpers: what machine code leaves to them, exits, counting.
+    /// In the JIT's own helpers: operations that machine code calls, exits, counting.
     Helpers,
-    /// In C code, the interpreter's objects and builtins included, that machine code has called.
+    /// In C code called by machine code, the interpreter's objects and builtins included.
     NativeC,
-    /// In the interpreter's loop; in anything of the interpreter's own where [the loop is not known](Profile::is_loop_known).
+    /// In the interpreter's loop; in any code of the interpreter if [the loop's address is
+    /// unknown](Profile::is_loop_known).
     Interpreter,
-    /// In C code that the interpreter has called.
+    /// In C code called by the interpreter.
     InterpretedC,
-    /// In C code that has let go of the GIL.
+    /// In C code that has released the GIL.
     Unlocked,
     /// Compiling, on a thread of the program.
     Compiler,
@@ -30,7 +31,7 @@ pub enum Doing {
 }
 
 impl Doing {
-    /// All, with the names that Python sees.
+    /// All, with their names in Python.
     pub const ALL: [(Doing, &str); 8] = [
         (Doing::Machine, "machine"),
         (Doing::Helpers, "helpers"),
@@ -43,21 +44,21 @@ impl Doing {
     ];
 }
 
-/// Periods by what was done in them.
+/// Periods by activity.
 pub type Counts = [u64; Doing::ALL.len()];
 
-/// Nodes of the tree at most; what is deeper then counts for the node above.
-const MOST_NODES: usize = 100_000;
-/// Ticks of the timeline at most; then two become one.
-const MOST_TICKS: usize = 2_000;
+/// Maximum nodes of the tree; a deeper frame counts for the node above.
+const MAX_NODES: usize = 100_000;
+/// Maximum ticks of the timeline; beyond it, two ticks are merged into one.
+const MAX_TICKS: usize = 2_000;
 
-/// A frame below another one, and whether a unit ran in it.
+/// A frame below another one, and its kind.
 pub struct Node {
-    /// Its place among the nodes; the root is its own.
+    /// Index of its parent; the root is its own.
     pub parent: u32,
     /// The code.
     pub code: CodeId,
-    /// Whether a unit ran in it; what is no Python code is neither.
+    /// True if a unit ran in it; `None` for a node that is no Python code.
     pub is_native: Option<bool>,
     /// Time in the frame itself.
     pub own: Counts,
@@ -77,13 +78,13 @@ pub struct Profile {
     pub ticks: Vec<Counts>,
     /// Exits by tick.
     pub exits: Vec<u64>,
-    /// How many of the sampler's ticks are one here, as a power of two.
+    /// The number of the sampler's ticks in one tick here, as a power of two.
     pub shift: u32,
-    /// How many samples there were, and how many periods they stand for.
+    /// Number of samples, and of the periods that they represent.
     pub samples: u64,
     /// See `samples`.
     pub periods: u64,
-    /// Samples with more frames than are noted.
+    /// Samples with more frames than can be recorded.
     pub cut: u64,
     /// Machine code by address: its size and code object.
     units: BTreeMap<usize, (usize, usize)>,
@@ -91,21 +92,21 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Machine code that is there from now on.
+    /// Adds the machine code of a new unit.
     pub fn name_unit(&mut self, unit: &UnitState) {
         for (entry, size) in spans(unit) {
             self.units.insert(entry, (size, unit.shape.code as usize));
         }
     }
 
-    /// Machine code that is there no more.
+    /// Removes the machine code of a unit that is being freed.
     pub fn forget_unit(&mut self, unit: &UnitState) {
         for (entry, _) in spans(unit) {
             self.units.remove(&entry);
         }
     }
 
-    /// Count an exit.
+    /// Counts an exit.
     pub fn count_exit(&mut self, tick: u32) {
         let tick = self.tick(tick);
         if self.exits.len() <= tick {
@@ -114,21 +115,21 @@ impl Profile {
         self.exits[tick] += 1;
     }
 
-    /// The place of a tick of the sampler's among ours.
+    /// The index of a tick of the sampler among ours.
     fn tick(&mut self, tick: u32) -> usize {
-        while tick as usize >> self.shift >= MOST_TICKS {
+        while tick as usize >> self.shift >= MAX_TICKS {
             self.halve();
         }
         tick as usize >> self.shift
     }
 
-    /// The code object that machine code at an address is of.
+    /// The code object of the machine code at an address.
     fn unit_at(&self, address: usize) -> Option<Object> {
         let (&start, &(size, code)) = self.units.range(..=address).next_back()?;
         (address - start < size).then_some(code as Object)
     }
 
-    /// Add a sample. The code objects in it are alive.
+    /// Adds a sample. The code objects in it are alive.
     pub fn add(&mut self, sample: &Sample, codes: &mut Codes) {
         if self.nodes.is_empty() {
             self.nodes.push(Node {
@@ -152,7 +153,7 @@ impl Profile {
             _ if sample.compiles => Doing::Compiler,
             _ if !sample.has_gil => Doing::Unlocked,
             _ if running.is_some() => Doing::Machine,
-            // Code that no file has: entries of units, and units that are gone.
+            // Code that is in no file: entries of units, and freed units.
             Place::Nowhere => Doing::Machine,
             Place::Own => Doing::Helpers,
             Place::Loop if !in_unit => Doing::Interpreter,
@@ -197,8 +198,9 @@ impl Profile {
         self.ticks[tick][doing as usize] += weight;
     }
 
-    /// Whether it is known where the interpreter's loop is: not if the symbol's size is that of a part of it, as where the compiler has
-    /// split the function and the names of the parts were stripped.
+    /// True if the address range of the interpreter's loop is known. It is not if the symbol's size
+    /// covers only a part of it, because the compiler has split the function and the names of the
+    /// parts were stripped.
     pub fn is_loop_known(&self) -> bool {
         self.libraries.is_loop_known()
     }
@@ -208,7 +210,7 @@ impl Profile {
         if let Some(&node) = self.edges.get(&edge) {
             return node;
         }
-        if self.nodes.len() >= MOST_NODES {
+        if self.nodes.len() >= MAX_NODES {
             return parent;
         }
         let node = self.nodes.len() as u32;
@@ -222,7 +224,7 @@ impl Profile {
         node
     }
 
-    /// Two ticks become one.
+    /// Merges each two ticks into one.
     fn halve(&mut self) {
         self.shift += 1;
         let halves = self.ticks.chunks(2).map(|pair| {
@@ -239,7 +241,7 @@ impl Profile {
     }
 }
 
-/// Where the machine code of a unit lies.
+/// The address ranges of a unit's machine code.
 fn spans(unit: &UnitState) -> impl Iterator<Item = (usize, usize)> {
     let made = unit.unit.as_ref();
     let whole = made.map(|made| &made.code);
@@ -267,41 +269,42 @@ unsafe fn line_of(code: Object, at: *const u8) -> c_int {
     }
 }
 
-/// Bytes of the interpreter's loop at least: some 200 instructions have a case there.
+/// Minimum bytes of the interpreter's loop: it has a case for some 200 instructions.
 const LEAST_LOOP: usize = 16 << 10;
 
-/// What lies at an address.
+/// The owner of the code at an address.
 #[derive(Clone, Copy)]
 enum Place<'a> {
     /// The loop of the interpreter.
     Loop,
-    /// Anything else of it.
+    /// Other code of the interpreter.
     Interpreter,
     /// This library.
     Own,
     /// Another one, or the program's own executable.
     Library(&'a str),
-    /// Nothing that was loaded from a file.
+    /// No file.
     Nowhere,
 }
 
-/// The code that was loaded from files.
+/// The code loaded from files.
 #[derive(Default)]
 struct Libraries {
-    /// Executable segments by address: their end, and which library they are of.
+    /// Executable segments by address: their end, and the index of their library.
     segments: BTreeMap<usize, (usize, usize)>,
     names: Vec<String>,
     interpreter: usize,
     own: usize,
-    /// Where the interpreter's loop is.
+    /// The address range of the interpreter's loop.
     looped: (usize, usize),
-    /// Addresses that were in no segment when these were read last.
+    /// Number of addresses that were in no segment when these were last read.
     missed: u32,
 }
 
 impl Libraries {
-    /// Look again what is loaded, if it is not known what lies at an address: libraries are loaded while the program runs. What is nowhere is most
-    /// often machine code, so that is done ever more rarely.
+    /// Reads the loaded libraries again if an address is in none of them: libraries are loaded
+    /// while the program runs. Most such addresses are machine code, so the interval between two
+    /// reads grows.
     fn look_for(&mut self, address: usize) {
         if self.find(address).is_some() {
             return;
@@ -331,11 +334,11 @@ impl Libraries {
         (address < end).then_some(library)
     }
 
-    /// Read what is loaded now.
+    /// Reads the libraries that are loaded now.
     fn read(&mut self) {
         self.segments.clear();
         self.names.clear();
-        // SAFETY: the function is called with what is given here, and only meanwhile.
+        // SAFETY: the function is called with the argument given here, and only during this call.
         unsafe { libc::dl_iterate_phdr(Some(add_library), (&raw mut *self).cast()) };
         let looped = super::super::capi::_PyEval_EvalFrameDefault as *const () as usize;
         self.looped = (looped, looped + size_of_function(looped));
@@ -350,14 +353,15 @@ unsafe extern "C" fn add_library(
     _: libc::size_t,
     libraries: *mut c_void,
 ) -> c_int {
-    // SAFETY: the loader's own tables, while it walks them; `read` gives its own borrow.
+    // SAFETY: the loader's own tables, while it walks them; `read` passes its own borrow.
     unsafe {
         let (info, libraries) = (&*info, &mut *libraries.cast::<Libraries>());
-        let name = match info.dlpi_name.is_null() {
-            true => String::new(),
-            false => CStr::from_ptr(info.dlpi_name)
+        let name = if info.dlpi_name.is_null() {
+            String::new()
+        } else {
+            CStr::from_ptr(info.dlpi_name)
                 .to_string_lossy()
-                .into_owned(),
+                .into_owned()
         };
         let name = name.rsplit('/').next().unwrap_or_default();
         let name = if name.is_empty() {
@@ -379,7 +383,7 @@ unsafe extern "C" fn add_library(
     0
 }
 
-/// How long an exported function is.
+/// The size of an exported function.
 fn size_of_function(address: usize) -> usize {
     /// `RTLD_DL_SYMENT`.
     const SYMBOL: c_int = 1;
@@ -391,7 +395,7 @@ fn size_of_function(address: usize) -> usize {
             flags: c_int,
         ) -> c_int;
     }
-    // SAFETY: the structures are the loader's to fill; the symbol that it gives is in a table that stays.
+    // SAFETY: the loader fills the structures; the symbol that it returns is in a table that stays.
     unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
         let mut symbol: *mut c_void = std::ptr::null_mut();

@@ -1,16 +1,22 @@
-//! A sampling profiler of this process: what each thread that runs Python is doing, by the processor time that it uses.
+//! A sampling profiler of this process: the activity of each thread that runs Python, by the
+//! processor time that it uses.
 //!
-//! Each thread has a timer of its own (`timer_create` on the thread's clock), which sends the thread a signal after each [`PERIOD`] of processor
-//! time. A thread that waits uses none and is left alone, so no system call of the program is interrupted for this. The handler writes where the
-//! thread is into a ring of fixed size and nothing else: it takes no lock and allocates nothing. The kernel looks at such timers at its own clock
-//! tick (4 ms on most), and says how many periods have passed since; a sample counts as many.
+//! Each thread has a timer of its own (`timer_create` on the thread's clock), which sends the
+//! thread a signal after each [`PERIOD`] of processor time. A waiting thread uses none and gets no
+//! signal, so no system call of the program is interrupted. The handler writes the thread's
+//! position into a ring of fixed size: it takes no lock and allocates nothing. The kernel checks
+//! such timers at its own clock tick (4 ms on most systems), and reports how many periods have
+//! passed since; a sample counts as many.
 //!
-//! # What the handler reads
-//! The thread's own chain of interpreter frames. Nobody else changes it, and the interpreter links a frame only when its fields
-//! are set; the handler runs between two instructions of that thread. Code objects are named by address: whoever [drains](Sampler::drain) the
-//! ring holds the GIL, and does so before a code object ends ([`super::code_ends`]).
+//! # The data that the handler reads
+//! The thread's own chain of interpreter frames. Only the thread itself changes it, and the
+//! interpreter links a frame only when its fields are set; the handler runs between two
+//! instructions of that thread. Code objects are identified by address: the code that
+//! [drains](Sampler::drain) the ring owns the GIL, and does so before a code object is deallocated
+//! ([`super::code_ends`]).
 //!
-//! A thread of ours looks for new threads, advances the clock of the [timeline](now_in_ticks), and asks for the ring to be drained.
+//! A thread of ours finds new threads, advances the clock of the [timeline](now_in_ticks), and
+//! requests that the ring is drained.
 
 use super::super::abi;
 use super::super::capi::{Frame, Object, get};
@@ -31,38 +37,38 @@ use std::time::{Duration, Instant};
 
 /// Processor time of a thread between two of its samples.
 pub const PERIOD: Duration = Duration::from_millis(2);
-/// How often the thread looks for new threads.
+/// Interval at which the thread checks for new threads.
 const LOOK: Duration = Duration::from_millis(50);
-/// Frames of one sample, the innermost ones.
-const MOST_FRAMES: usize = 96;
-/// Samples that are not drained yet: more than two seconds of one thread.
+/// Maximum frames of one sample, the innermost ones.
+const MAX_FRAMES: usize = 96;
+/// Maximum samples that are not drained yet: more than two seconds of one thread.
 const SLOTS: usize = 1024;
 
-/// What a frame is, in the low bits of the position that is noted of it.
+/// A flag in the low bits of a frame's recorded position.
 const IS_NATIVE: usize = 1;
 
 const FREE: u32 = 0;
 const WRITTEN: u32 = 2;
 
-/// What a thread was doing.
+/// The activity of a thread.
 #[derive(Clone, Copy)]
 pub struct Sample {
     /// The instruction that the processor was at.
     pub pc: usize,
-    /// How many periods it stands for.
+    /// Number of periods that it represents.
     pub weight: u32,
     /// The [tick](now_in_ticks) at which it was taken.
     pub tick: u32,
-    /// Whether the thread had the GIL.
+    /// True if the thread had the GIL.
     pub has_gil: bool,
-    /// Whether the collector was running.
+    /// True if the collector was running.
     pub collects: bool,
-    /// Whether the compiler was, on this thread.
+    /// True if the compiler was running on this thread.
     pub compiles: bool,
-    /// Whether there were more frames.
+    /// True if there were more frames.
     pub is_cut: bool,
     depth: usize,
-    frames: [(usize, usize); MOST_FRAMES],
+    frames: [(usize, usize); MAX_FRAMES],
 }
 
 /// A frame of a sample.
@@ -72,7 +78,7 @@ pub struct Sampled {
     pub code: Object,
     /// The instruction that runs, or is next.
     pub at: *const u8,
-    /// Whether a unit ran in it.
+    /// True if a unit ran in it.
     pub is_native: bool,
 }
 
@@ -92,35 +98,36 @@ struct Slot {
     sample: std::cell::UnsafeCell<Sample>,
 }
 
-/// Where samples wait: written by handlers, read with the GIL.
+/// The waiting samples: written by handlers, read with the GIL.
 struct Ring {
     slots: Box<[Slot]>,
-    /// Slots given out, and read.
+    /// Number of slots taken by handlers, and of those read.
     head: AtomicUsize,
     tail: AtomicUsize,
     /// Periods for which there was no room.
     lost: AtomicU64,
 }
 
-// SAFETY: a slot is written by the handler that has taken it, before it is marked as written, and read only after.
+// SAFETY: a slot is written by the handler that has taken it, before it is marked as written, and
+// read only after.
 unsafe impl Sync for Ring {}
 // SAFETY: as above.
 unsafe impl Send for Ring {}
 
-/// The ring, made once and kept: a handler may still run when sampling has ended.
+/// The ring, created once and never freed: a handler may still run when sampling has ended.
 static RING: AtomicPtr<Ring> = AtomicPtr::new(std::ptr::null_mut());
-/// Whether handlers write.
+/// True while handlers write.
 static IS_ON: AtomicBool = AtomicBool::new(false);
-/// The main interpreter: nobody tells of code objects of others that end.
+/// The main interpreter: in other interpreters, the deallocation of code objects is not reported.
 static MAIN: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
-/// The clock of the timeline: how many times [`LOOK`] have passed since the start.
+/// The clock of the timeline: number of [`LOOK`] intervals since the start.
 static TICK: AtomicU32 = AtomicU32::new(0);
-/// Whether the collector is running, and whether the compiler is, on the thread that has the GIL.
+/// True while the collector runs, and while the compiler runs, on the thread that has the GIL.
 pub static COLLECTS: AtomicBool = AtomicBool::new(false);
 /// See [`COLLECTS`].
 pub static COMPILES: AtomicBool = AtomicBool::new(false);
 
-/// How many times [`tick_length`] have passed since sampling began.
+/// Number of [`tick_length`] intervals since sampling began.
 pub fn now_in_ticks() -> u32 {
     TICK.load(Ordering::Relaxed)
 }
@@ -141,7 +148,7 @@ impl Ring {
             compiles: false,
             is_cut: false,
             depth: 0,
-            frames: [(0, 0); MOST_FRAMES],
+            frames: [(0, 0); MAX_FRAMES],
         };
         let slot = |_| Slot {
             state: AtomicU32::new(FREE),
@@ -155,7 +162,7 @@ impl Ring {
         }
     }
 
-    /// Take a slot to write to, if one is free.
+    /// Takes a slot to write to, if one is free.
     fn claim(&self) -> Option<&Slot> {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
@@ -182,7 +189,7 @@ impl Ring {
 
 /// The signal's handler.
 extern "C" fn on_signal(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the system calls with its own structures. `errno` is the interrupted code's.
+    // SAFETY: the system passes its own structures. `errno` belongs to the interrupted code.
     unsafe {
         let errno = libc::__errno_location();
         let before = *errno;
@@ -202,12 +209,13 @@ extern "C" fn on_signal(_: c_int, info: *mut libc::siginfo_t, context: *mut c_vo
     }
 }
 
-/// How many times the timer had run out again before the signal was delivered.
+/// Number of further expirations of the timer before the signal was delivered.
 ///
 /// # Safety
 /// As the system calls a handler.
 unsafe fn overrun(info: *const libc::siginfo_t) -> u32 {
-    /// Where `si_overrun` is: behind `si_signo`, `si_errno`, `si_code`, padding and the timer's number.
+    /// The offset of `si_overrun`: after `si_signo`, `si_errno`, `si_code`, padding and the timer's
+    /// number.
     const OVERRUN: usize = 20;
     const SI_TIMER: c_int = -2;
     // SAFETY: the caller's promise.
@@ -235,7 +243,7 @@ unsafe fn program_counter(context: *const c_void) -> usize {
     unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.pc as usize }
 }
 
-/// Note where this thread is.
+/// Records the position of this thread.
 ///
 /// # Safety
 /// In the handler.
@@ -268,7 +276,7 @@ unsafe fn take(sample: &mut Sample, pc: usize, weight: u32) {
                 && !code.is_null()
                 && Py_TYPE(code) == &raw mut PyCode_Type;
             if is_code {
-                if sample.depth == MOST_FRAMES {
+                if sample.depth == MAX_FRAMES {
                     sample.is_cut = true;
                     return;
                 }
@@ -282,10 +290,10 @@ unsafe fn take(sample: &mut Sample, pc: usize, weight: u32) {
     }
 }
 
-/// Sampling, while it goes on. Dropping it ends it.
+/// Active sampling. Dropping it ends it.
 pub struct Sampler {
     shared: Arc<Shared>,
-    /// When the thread is to be started again.
+    /// The time at which the thread is to be started again.
     resume_at: Option<Instant>,
     thread: Option<JoinHandle<()>>,
 }
@@ -293,7 +301,7 @@ pub struct Sampler {
 struct Shared {
     stops: Mutex<bool>,
     wakes: Condvar,
-    /// Called now and then while samples wait.
+    /// Called repeatedly while samples wait.
     ask: fn(),
     began: Instant,
     /// The thread's number in the system.
@@ -301,18 +309,19 @@ struct Shared {
 }
 
 impl Sampler {
-    /// Begin. `ask` is called by another thread, without the GIL, when samples are to be [drained](Sampler::drain).
+    /// Starts sampling. Another thread, without the GIL, calls `ask` when samples are to be
+    /// [drained](Sampler::drain).
     ///
     /// # Errors
-    /// Why nothing can be sampled here.
+    /// The reason why sampling is impossible here.
     pub fn start(ask: fn(), began: Instant) -> Result<Sampler, String> {
-        // SAFETY: the interpreter is there.
+        // SAFETY: the interpreter exists.
         let interpreter = unsafe { PyInterpreterState_Main() };
         MAIN.store(interpreter.cast(), Ordering::Relaxed);
         if RING.load(Ordering::Acquire).is_null() {
             RING.store(Box::into_raw(Box::new(Ring::new())), Ordering::Release);
         }
-        // What a recording before has left may name code objects that are no more.
+        // Samples of an earlier recording may name deallocated code objects.
         Sampler::drain(|_| ());
         if let Some(ring) = ring() {
             ring.lost.store(0, Ordering::Relaxed);
@@ -335,10 +344,10 @@ impl Sampler {
         Ok(sampler)
     }
 
-    /// Start the thread: at first, and after a fork.
+    /// Starts the thread: at first, and after a fork.
     ///
     /// # Errors
-    /// Why it can't be.
+    /// The reason why it can't be started.
     pub fn resume(&mut self) -> Result<(), String> {
         if self.thread.is_some() {
             return Ok(());
@@ -356,7 +365,8 @@ impl Sampler {
         Ok(())
     }
 
-    /// End the thread, and with it the timers: before a fork, which warns where there are several threads.
+    /// Ends the thread, and with it the timers: before a fork, since Python warns if there are
+    /// several threads.
     pub fn pause(&mut self) {
         if let Some(thread) = self.thread.take() {
             *self
@@ -369,21 +379,21 @@ impl Sampler {
         }
     }
 
-    /// A fork is over, and this is the parent. Python counts threads once all handlers of a fork have run, ours among the first: the thread is
-    /// started a while after.
+    /// A fork is over, and this is the parent. Python counts the threads once all handlers of a
+    /// fork have run, ours among the first: the thread is started a while later.
     pub fn resume_later(&mut self) {
         self.resume_at = Some(Instant::now() + workers::AFTER_FORK);
     }
 
-    /// Whether it is time to [resume](Sampler::resume).
+    /// True if it is time to [resume](Sampler::resume).
     pub fn is_due(&self) -> bool {
         self.resume_at.is_some_and(|at| at <= Instant::now())
     }
 
-    /// This is a forked child, which has none of the parent's threads and timers.
+    /// Adjusts to a fork in the child, which has none of the parent's threads and timers.
     pub fn after_fork_in_child(&mut self) {
         if let Some(ring) = ring() {
-            // What waits is the parent's; whoever was writing is not here to end that.
+            // The waiting samples are the parent's; a handler that was writing does not exist here.
             for slot in &ring.slots {
                 slot.state.store(FREE, Ordering::Relaxed);
             }
@@ -392,15 +402,17 @@ impl Sampler {
         }
     }
 
-    /// Hand each sample that waits to `sink`, all of them: what they name may end after this.
+    /// Passes each waiting sample to `sink`, all of them: the objects that they name may be
+    /// deallocated after this.
     ///
-    /// The GIL is held: nobody else reads.
+    /// The GIL is held, so there is no other reader.
     pub fn drain(mut sink: impl FnMut(&Sample)) {
         let Some(ring) = ring() else { return };
         while ring.waiting() > 0 {
             let slot = &ring.slots[ring.tail.load(Ordering::Relaxed) % SLOTS];
             while slot.state.load(Ordering::Acquire) != WRITTEN {
-                // Its handler is at it, on another thread, and needs nothing of this one to end.
+                // Its handler is still writing, on another thread, and does not need this one to
+                // finish.
                 std::thread::yield_now();
             }
             // SAFETY: it is written, and no handler takes it before the tail has moved.
@@ -409,7 +421,7 @@ impl Sampler {
         }
     }
 
-    /// Periods that found no room.
+    /// Number of periods without room in the ring.
     pub fn lost() -> u64 {
         ring().map_or(0, |ring| ring.lost.load(Ordering::Relaxed))
     }
@@ -427,7 +439,7 @@ fn ring() -> Option<&'static Ring> {
     unsafe { RING.load(Ordering::Acquire).as_ref() }
 }
 
-/// The slot at the tail is free again.
+/// Frees the slot at the tail.
 fn pass(ring: &Ring) {
     let tail = ring.tail.load(Ordering::Relaxed);
     ring.slots[tail % SLOTS]
@@ -436,9 +448,10 @@ fn pass(ring: &Ring) {
     ring.tail.store(tail.wrapping_add(1), Ordering::Release);
 }
 
-/// Hear the signal, unless the program does.
+/// Installs the handler, unless the program has one.
 fn install_handler() -> Result<(), String> {
-    // SAFETY: the structures are filled before they are read; the handler is as the system calls it.
+    // SAFETY: the structures are filled before they are read; the handler has the signature that
+    // the system expects.
     unsafe {
         let mut known: libc::sigaction = std::mem::zeroed();
         libc::sigaction(libc::SIGPROF, std::ptr::null(), &mut known);
@@ -467,11 +480,11 @@ struct Timer(libc::timer_t);
 unsafe impl Send for Timer {}
 
 impl Timer {
-    /// One that runs on the processor time of a thread of this process.
+    /// A timer that runs on the processor time of a thread of this process.
     fn new(thread: libc::pid_t) -> Option<Timer> {
         /// `SIGEV_THREAD_ID`: the signal goes to one thread.
         const TO_THREAD: c_int = 4;
-        // A thread's clock by its number: see `CPUCLOCK_PERTHREAD` and `CPUCLOCK_SCHED` of Linux.
+        // A thread's clock, from its id: see `CPUCLOCK_PERTHREAD` and `CPUCLOCK_SCHED` of Linux.
         let clock = (!thread << 3) | 6;
         // SAFETY: the structures are filled before they are read.
         unsafe {
@@ -500,14 +513,14 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // SAFETY: it was made, and is deleted once.
+        // SAFETY: it was created, and is deleted once.
         unsafe { libc::timer_delete(self.0) };
     }
 }
 
-/// What our thread does until it is to stop.
+/// The loop of our thread: runs until it is to stop.
 fn look(shared: &Shared) {
-    // SAFETY: a number.
+    // SAFETY: reads an id.
     shared
         .number
         .store(unsafe { libc::gettid() }, Ordering::Relaxed);
@@ -520,7 +533,7 @@ fn look(shared: &Shared) {
         let threads = threads();
         timers.retain(|thread, _| threads.contains(thread));
         for thread in threads {
-            // Of a thread that is not to be sampled, too, it is known that it was looked at.
+            // A thread that is not to be sampled gets an entry too: it was examined.
             timers
                 .entry(thread)
                 .or_insert_with(|| (!is_ours(thread)).then(|| Timer::new(thread)).flatten());
@@ -543,7 +556,7 @@ fn threads() -> Vec<libc::pid_t> {
     names.filter_map(|name| name.parse().ok()).collect()
 }
 
-/// Whether a thread is one of Cladonia's own, which run no Python.
+/// True for a thread of Cladonia's own, which runs no Python.
 fn is_ours(thread: libc::pid_t) -> bool {
     let name = std::fs::read_to_string(format!("/proc/self/task/{thread}/comm"));
     let is_named = name.is_ok_and(|name| matches!(name.trim_end(), "cladonia" | "cladonia-look"));
