@@ -1,6 +1,7 @@
-//! Says for which version of CPython the crate is compiled: the one that pyo3 builds for (`PYO3_PYTHON`, or its configuration).
+//! Sets the version of CPython that the crate is compiled for: the one that pyo3 builds for
+//! (`PYO3_PYTHON`, or its configuration).
 
-/// The newest minor version that `src/abi` has a module of.
+/// The newest minor version for which `src/abi` has a module.
 const NEWEST: u8 = 14;
 /// The oldest one.
 const OLDEST: u8 = 13;

@@ -1,4 +1,4 @@
-//! Executed attribute accesses, by how compiled code makes them: counted where that was asked for.
+//! Counts of executed attribute accesses, by kind, if the user asked for them.
 
 use cladonia::host::AccessKind;
 use std::collections::BTreeMap;
@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
-/// Compiled code adds to these itself.
+/// Compiled code adds to these directly.
 static COUNTS: [AtomicU64; AccessKind::ALL.len()] =
     [const { AtomicU64::new(0) }; AccessKind::ALL.len()];
 
-/// Count from now on, in what is compiled from now on, or no more.
+/// Turns counting on or off, for code that is compiled from now on.
 pub fn enable(on: bool) {
     IS_ON.store(on, Relaxed);
 }
@@ -21,18 +21,19 @@ pub fn word(kind: AccessKind) -> Option<u64> {
     IS_ON.load(Relaxed).then(word)
 }
 
-/// An access that a general operation makes, by a place that a cache has or not.
+/// Counts an access by a general operation, through a cached place or not.
 pub fn general(is_cached: bool) {
     if IS_ON.load(Relaxed) {
-        let kind = match is_cached {
-            true => AccessKind::Cached,
-            false => AccessKind::General,
+        let kind = if is_cached {
+            AccessKind::Cached
+        } else {
+            AccessKind::General
         };
         COUNTS[kind as usize].fetch_add(1, Relaxed);
     }
 }
 
-/// How many there were of each kind, if they are counted.
+/// The counts by kind, if accesses are counted.
 pub fn counts() -> Option<BTreeMap<&'static str, u64>> {
     let counted = |kind: AccessKind| (kind.name(), COUNTS[kind as usize].load(Relaxed));
     let is_on = IS_ON.load(Relaxed);

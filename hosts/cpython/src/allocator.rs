@@ -1,7 +1,7 @@
-//! The allocator of what Rust code allocates: mimalloc, by its shortest way.
+//! The allocator for Rust code: mimalloc, by its fastest functions.
 //!
-//! The `mimalloc` crate asks for an alignment with each allocation, which is a fifth of what one costs; here only what needs more than
-//! every block has does.
+//! The `mimalloc` crate passes an alignment with each allocation, which is a fifth of its cost;
+//! here only layouts with an unusual alignment do.
 
 use libmimalloc_sys::{
     mi_free, mi_malloc, mi_malloc_aligned, mi_realloc, mi_realloc_aligned, mi_zalloc,
@@ -12,21 +12,23 @@ use std::alloc::{GlobalAlloc, Layout};
 /// See the head of this file.
 pub struct Allocator;
 
-/// Whether every block lies as it must: there is none of less than a word.
+/// True if the alignment of every block suffices: no block is smaller than a word.
 fn is_ordinary(layout: Layout) -> bool {
     layout.align() <= size_of::<usize>()
 }
 
-// SAFETY: mimalloc gives blocks of at least the size, aligned as `is_ordinary` says or as it is asked, and null where there is no memory; its
-// `free` and `realloc` take what any of its functions gave.
+// SAFETY: mimalloc returns blocks of at least the size, aligned as `is_ordinary` assumes or as
+// requested, and null if there is no memory; its `free` and `realloc` accept the blocks of all its
+// functions.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let (size, align) = (layout.size(), layout.align());
-        // SAFETY: any size will do, and an alignment is a power of two.
+        // SAFETY: any size is valid, and an alignment is a power of two.
         let block = unsafe {
-            match is_ordinary(layout) {
-                true => mi_malloc(size),
-                false => mi_malloc_aligned(size, align),
+            if is_ordinary(layout) {
+                mi_malloc(size)
+            } else {
+                mi_malloc_aligned(size, align)
             }
         };
         block.cast()
@@ -36,9 +38,10 @@ unsafe impl GlobalAlloc for Allocator {
         let (size, align) = (layout.size(), layout.align());
         // SAFETY: as above.
         let block = unsafe {
-            match is_ordinary(layout) {
-                true => mi_zalloc(size),
-                false => mi_zalloc_aligned(size, align),
+            if is_ordinary(layout) {
+                mi_zalloc(size)
+            } else {
+                mi_zalloc_aligned(size, align)
             }
         };
         block.cast()
@@ -53,25 +56,26 @@ unsafe impl GlobalAlloc for Allocator {
         let align = layout.align();
         // SAFETY: the caller's promise: one of our blocks.
         let block = unsafe {
-            match is_ordinary(layout) {
-                true => mi_realloc(block.cast(), size),
-                false => mi_realloc_aligned(block.cast(), size, align),
+            if is_ordinary(layout) {
+                mi_realloc(block.cast(), size)
+            } else {
+                mi_realloc_aligned(block.cast(), size, align)
             }
         };
         block.cast()
     }
 }
 
-/// Whether an address is in a page of blocks.
+/// True if an address is in a page of blocks.
 pub fn owns(address: usize) -> bool {
     unsafe extern "C" {
         fn mi_is_in_heap_region(address: *const std::ffi::c_void) -> bool;
     }
-    // SAFETY: any address will do.
+    // SAFETY: any address is valid.
     unsafe { mi_is_in_heap_region(std::ptr::without_provenance(address)) }
 }
 
-/// Give free memory of this thread, and what threads have left that are gone, back to the system.
+/// Returns free memory of this thread, and memory that ended threads have left, to the system.
 pub fn give_back() {
     unsafe extern "C" {
         fn mi_collect(force: bool);

@@ -1,8 +1,10 @@
-//! `cladonia.annotate`: what the annotation engine finds of a function and of the functions that it leads to.
+//! `cladonia.annotate`: the annotation engine's results for a function and the functions that it
+//! can reach.
 //!
-//! The known world is the function, the functions that names of its module hold now, theirs in turn, and the codes inside
-//! them. Of everything else nothing is known: other names of the module, functions of other modules, and functions with
-//! defaults, keyword-only parameters or cells of others.
+//! The known program is the function, the functions that names of its module refer to now,
+//! recursively, and the code objects inside them. Everything else is unknown: other names of the
+//! module, functions of other modules, and functions with defaults, keyword-only parameters or a
+//! closure.
 
 use crate::abi;
 use crate::capi::{Obj, field};
@@ -15,10 +17,11 @@ use pyo3_ffi::*;
 use std::collections::HashMap;
 use std::ffi::CString;
 
-/// Bindings and annotations of the program from a function on, for arguments of these types (as text, one a line).
+/// Bindings and annotations of the program reachable from a function, for arguments of these types
+/// (as text, one per line).
 ///
 /// # Errors
-/// Why there are none.
+/// The reason why there are none.
 ///
 /// # Safety
 /// The GIL is held, the interpreter validated; `func` is a Python function.
@@ -26,7 +29,8 @@ pub unsafe fn annotate(func: Obj, types: &str) -> Result<String, String> {
     let names = Names::of(objects::host());
     let read = |text: &str| Type::parse(text, &names).map_err(|e| format!("`{text}`: {e}"));
     let types: Vec<Type> = types.lines().map(read).collect::<Result<_, _>>()?;
-    // SAFETY: the caller's promise; a function holds its globals, and they their values while nothing runs.
+    // SAFETY: the caller's promise; a function keeps its globals alive, and they their values while
+    // no Python code runs.
     unsafe {
         let mut world = KnownWorld {
             program: Program::default(),
@@ -52,12 +56,12 @@ struct KnownWorld {
 }
 
 impl KnownWorld {
-    /// Add a code, with those inside it and those of the functions that its names hold.
+    /// Adds a code object, with those inside it and those of the functions that its names refer to.
     unsafe fn code(&mut self, code: Obj) -> Result<FuncId, String> {
         if let Some(&known) = self.functions.get(&(code as usize)) {
             return Ok(known);
         }
-        // SAFETY: as of `annotate`; constants are the code's.
+        // SAFETY: as for `annotate`; the code object owns its constants.
         unsafe {
             let decoded = decode::decode(code).map_err(|e| e.to_string())?;
             let id = self.program.add_code(&decoded)?;
@@ -75,21 +79,22 @@ impl KnownWorld {
         }
     }
 
-    /// What names of the module hold.
+    /// Adds the functions that names of the module refer to.
     unsafe fn names(&mut self, code: &Code) {
         for name in &code.names {
             let Ok(key) = CString::new(name.as_str()) else {
                 continue;
             };
-            // SAFETY: as of `annotate`; the value is borrowed from the globals.
+            // SAFETY: as for `annotate`; the value is borrowed from the globals.
             unsafe {
                 let value = PyDict_GetItemString(self.globals, key.as_ptr());
                 if value.is_null() {
                     continue;
                 }
-                let known = match self.is_followed(value) {
-                    true => self.code(field(value, abi::function::CODE)).ok(),
-                    false => None,
+                let known = if self.is_followed(value) {
+                    self.code(field(value, abi::function::CODE)).ok()
+                } else {
+                    None
                 };
                 match known {
                     Some(id) => {
@@ -102,7 +107,7 @@ impl KnownWorld {
         }
     }
 
-    /// Whether an object is a function all of whose arguments are seen where it is called.
+    /// True for a function whose calls show all its arguments.
     unsafe fn is_followed(&self, object: Obj) -> bool {
         // SAFETY: a live object.
         unsafe {

@@ -1,23 +1,26 @@
 //! Machine code in the user's cache folder, from one process to the next.
 //!
 //! # The folder
-//! One file for each function, named by its key, in one of sixteen subfolders. There is no index: a start reads nothing, and a lookup is one
-//! `open` and one `read`. Processes share the folder without locks: a file is written under a temporary name and then renamed, so a reader
-//! sees a whole file or none. The key covers all that determines the code, the build of Cladonia included, so a file that another build
-//! wrote is never found.
+//! One file for each function, named by its key, in one of sixteen subfolders. There is no index: a
+//! start reads nothing, and a lookup is one `open` and one `read`. Processes share the folder
+//! without locks: a file is written under a temporary name and then renamed, so a reader sees a
+//! whole file or none. The key covers all that determines the code, the build of Cladonia included,
+//! so a file that another build wrote is never found.
 //!
-//! # What is trusted
-//! The code in the folder is executed, so the folder and each file must belong to the user, and group and others must not be able to write to
-//! them; otherwise the folder is not used. The checksum of a file detects accidental damage, such as a failing disk. It is no protection from
-//! whoever can write as this user.
+//! # Trust
+//! The code in the folder is executed, so the folder and each file must belong to the user, and
+//! group and others must not be able to write to them; otherwise the folder is not used. The
+//! checksum of a file detects accidental damage, such as a failing disk. It does not protect
+//! against code that can write as this user.
 //!
 //! # Size
-//! A subfolder is swept now and then after something was written to it (one write in [`SWEEPS`], by the key): what was not used for the longest
-//! time goes, until it has its share of the limit. A file that is used is touched, at most once in [`TOUCHED`].
+//! A subfolder is swept occasionally after a write (one write in [`SWEEPS`], by the key): the least
+//! recently used files are removed until its share of the limit is reached. A file that is used is
+//! touched, at most once in [`TOUCHED`].
 //!
 //! # Failure
-//! Nothing here fails for others. Each error is counted, and the last one is kept in words for the statistics; after some in a row, nothing is
-//! written any more.
+//! No failure here affects the program. Each error is counted, and the text of the last one is kept
+//! for the statistics; after several in a row, nothing is written any more.
 
 use cladonia::codegen::{Key, Store, fingerprint};
 use std::collections::VecDeque;
@@ -32,36 +35,36 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
-/// Bytes that the files of a folder take at most, or soon will.
+/// Target for the total size of a folder's files.
 pub const LIMIT: u64 = 64 << 20;
 /// Subfolders.
 const PARTS: u64 = 16;
-/// One write in so many sweeps its subfolder.
+/// One in this many writes sweeps its subfolder.
 const SWEEPS: u8 = 16;
-/// Bytes that wait to be written at most.
-const MOST_WAITING: usize = 8 << 20;
-/// After so many failures in a row nothing is written any more.
-const MOST_FAILURES: u32 = 8;
-/// How exactly it is known when a file was used last.
+/// Maximum bytes that wait to be written.
+const MAX_WAITING: usize = 8 << 20;
+/// Number of failures in a row after which nothing is written any more.
+const MAX_FAILURES: u32 = 8;
+/// Precision of the time at which a file was last used.
 const TOUCHED: Duration = Duration::from_secs(60 * 60);
-/// A temporary file that is older than this was left by a process that has ended, and is removed.
+/// A temporary file that is older than this comes from a process that has ended, and is removed.
 const FORGOTTEN: Duration = Duration::from_secs(60 * 60);
-/// What the file system may take for a file besides its bytes.
+/// Maximum space that the file system needs for a file besides its bytes.
 const BLOCK: u64 = 4096;
 
-/// How a file begins: what it is, and in which form.
+/// The start of a file: its kind and format.
 const MAGIC: [u8; 8] = *b"cladonC1";
 /// The magic, the key, the checksum.
 const HEADER: usize = MAGIC.len() + 16 + 16;
 
-/// What was done.
+/// Counts of operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Functions that were written.
+    /// Functions written.
     pub stored: u64,
-    /// Bytes that were written.
+    /// Bytes written.
     pub bytes: u64,
-    /// What went wrong.
+    /// Number of errors.
     pub errors: u64,
 }
 
@@ -69,9 +72,9 @@ pub struct Counts {
 pub struct Folder {
     path: PathBuf,
     limit: u64,
-    /// Called when something is to be written.
+    /// Called when there is something to write.
     wake: fn(),
-    /// Opened at the first use; none if it can't be used.
+    /// Opened on first use; none if it can't be used.
     root: OnceLock<Option<OwnedFd>>,
     waiting: Mutex<Waiting>,
     stored: AtomicU64,
@@ -88,7 +91,7 @@ struct Waiting {
 }
 
 impl Folder {
-    /// A folder that is opened when it is used, and made when something is to be written.
+    /// A folder that is opened on first use, and created by the first write.
     pub fn new(path: PathBuf, limit: u64, wake: fn()) -> Folder {
         Folder {
             path,
@@ -104,12 +107,12 @@ impl Folder {
         }
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What was done.
+    /// Counts of the operations so far.
     pub fn counts(&self) -> Counts {
         Counts {
             stored: self.stored.load(Ordering::Relaxed),
@@ -118,7 +121,7 @@ impl Folder {
         }
     }
 
-    /// What went wrong last.
+    /// The text of the last error.
     pub fn error(&self) -> Option<String> {
         self.error.try_lock().ok()?.clone()
     }
@@ -130,7 +133,7 @@ impl Folder {
         }
     }
 
-    /// The folder, if it is there and can be trusted.
+    /// The folder, if it exists and can be trusted.
     fn root(&self) -> Option<&OwnedFd> {
         if let Some(root) = self.root.get() {
             return root.as_ref();
@@ -140,18 +143,18 @@ impl Folder {
             if error.kind() == io::ErrorKind::NotFound {
                 return None;
             }
-            self.failed("not used", error);
+            self.failed("unusable", error);
         }
         self.root.get_or_init(|| opened.ok()).as_ref()
     }
 
-    /// Make the folder unless it is there. Gives whether it can be used.
+    /// Creates the folder unless it exists. Returns true if it can be used.
     fn make(&self) -> bool {
         if self.root().is_none() && self.root.get().is_none() {
             let mut builder = DirBuilder::new();
             let made = builder.recursive(true).mode(0o700).create(&self.path);
             if let Err(error) = made {
-                self.failed("not made", &error);
+                self.failed("cannot create it", &error);
                 self.root.get_or_init(|| None);
             }
         }
@@ -179,7 +182,7 @@ impl Folder {
         Ok(bytes)
     }
 
-    /// Bytes of one file at most.
+    /// Maximum bytes of one file.
     fn largest(&self) -> u64 {
         (self.limit / PARTS / 2).max(HEADER as u64)
     }
@@ -200,7 +203,7 @@ impl Folder {
                 return Err(error);
             }
             let folder = CString::new(part).expect("a digit");
-            // SAFETY: a descriptor of ours and a text that ends.
+            // SAFETY: a descriptor of ours and a C string.
             let made = unsafe { libc::mkdirat(root.as_raw_fd(), folder.as_ptr(), 0o700) };
             let error = io::Error::last_os_error();
             if made != 0 && error.kind() != io::ErrorKind::AlreadyExists {
@@ -216,7 +219,7 @@ impl Folder {
         bytes.extend(body);
         let written = file.write_all(&bytes).and_then(|()| {
             let fd = root.as_raw_fd();
-            // SAFETY: descriptors of ours and texts that end.
+            // SAFETY: descriptors of ours and C strings.
             match unsafe { libc::renameat(fd, unfinished.as_ptr(), fd, name.as_ptr()) } {
                 0 => Ok(()),
                 _ => Err(io::Error::last_os_error()),
@@ -225,7 +228,7 @@ impl Folder {
         if let Err(error) = written {
             // SAFETY: as above.
             unsafe { libc::unlinkat(root.as_raw_fd(), unfinished.as_ptr(), 0) };
-            // What is full may have room behind.
+            // If the file system is full, a sweep may make room.
             let _ = self.sweep(part);
             return Err(error);
         }
@@ -235,7 +238,7 @@ impl Folder {
         Ok(bytes.len() as u64)
     }
 
-    /// Remove what was not used for the longest time from a subfolder that is too large.
+    /// Removes the least recently used files from a subfolder that is too large.
     fn sweep(&self, part: &str) -> io::Result<()> {
         let mut files = Vec::new();
         let mut total = 0;
@@ -280,7 +283,7 @@ impl Store for Folder {
             Ok(body) => Some(body),
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotFound {
-                    self.failed("not read", &error);
+                    self.failed("cannot read", &error);
                 }
                 None
             }
@@ -288,16 +291,16 @@ impl Store for Folder {
     }
 
     fn keep(&self, key: &Key, bytes: Vec<u8>) {
-        if self.failures.load(Ordering::Relaxed) >= MOST_FAILURES
+        if self.failures.load(Ordering::Relaxed) >= MAX_FAILURES
             || (bytes.len() + HEADER) as u64 > self.largest()
         {
             return;
         }
-        // Where another thread is at it, this one does not wait.
+        // If another thread has the lock, this one does not wait.
         let Ok(mut waiting) = self.waiting.try_lock() else {
             return;
         };
-        if waiting.size + bytes.len() > MOST_WAITING {
+        if waiting.size + bytes.len() > MAX_WAITING {
             return;
         }
         waiting.size += bytes.len();
@@ -307,9 +310,9 @@ impl Store for Folder {
     }
 
     fn refuse(&self, key: &Key) {
-        self.failed("not used", &damaged(&format!("the code of {key}")));
+        self.failed("unusable", &damaged(&format!("the code of {key}")));
         if let Some(root) = self.root() {
-            // SAFETY: a descriptor of ours and a text that ends.
+            // SAFETY: a descriptor of ours and a C string.
             unsafe { libc::unlinkat(root.as_raw_fd(), name(key).as_ptr(), 0) };
         }
     }
@@ -323,7 +326,7 @@ impl Store for Folder {
         let Some((key, body)) = next else {
             return false;
         };
-        if self.failures.load(Ordering::Relaxed) >= MOST_FAILURES || !self.make() {
+        if self.failures.load(Ordering::Relaxed) >= MAX_FAILURES || !self.make() {
             return true;
         }
         match self.write(&key, &body) {
@@ -334,7 +337,7 @@ impl Store for Folder {
             }
             Err(error) => {
                 self.failures.fetch_add(1, Ordering::Relaxed);
-                self.failed("not written", &error);
+                self.failed("cannot write", &error);
             }
         }
         true
@@ -370,7 +373,7 @@ fn part(key: &Key) -> &'static str {
     NAMES[usize::from(key.bytes()[0] >> 4)]
 }
 
-/// The file of a key, from the folder on.
+/// The file of a key, relative to the folder.
 fn name(key: &Key) -> CString {
     CString::new(format!("{}/{key}", part(key))).expect("digits")
 }
@@ -380,7 +383,7 @@ fn checksum(key: &Key, body: &[u8]) -> [u8; 16] {
     std::array::from_fn(|i| a[i] ^ b[i])
 }
 
-/// Where the body begins in the bytes of a file.
+/// The offset of the body in the bytes of a file.
 fn check(key: &Key, bytes: &[u8]) -> io::Result<usize> {
     let (header, body) = bytes
         .split_at_checked(HEADER)
@@ -388,7 +391,7 @@ fn check(key: &Key, bytes: &[u8]) -> io::Result<usize> {
     let (magic, rest) = header.split_at(MAGIC.len());
     let (own, sum) = rest.split_at(16);
     if magic != MAGIC {
-        return Err(damaged("its form"));
+        return Err(damaged("its format"));
     }
     if own != key.bytes() || sum != checksum(key, body) {
         return Err(damaged("its checksum"));
@@ -397,10 +400,10 @@ fn check(key: &Key, bytes: &[u8]) -> io::Result<usize> {
 }
 
 fn damaged(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("{what} is not right"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("{what} is wrong"))
 }
 
-/// What is executed is the user's, and only the user's to write.
+/// Code that is executed must belong to the user, and only the user may write to it.
 fn check_owner(metadata: &fs::Metadata) -> io::Result<()> {
     // SAFETY: it has no preconditions.
     let user = unsafe { libc::geteuid() };
@@ -425,7 +428,8 @@ fn open_root(path: &Path) -> io::Result<OwnedFd> {
 
 fn open_at(folder: &OwnedFd, name: &CString, flags: i32) -> io::Result<OwnedFd> {
     let flags = flags | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    // SAFETY: an open descriptor and a C string; the descriptor that `openat` returns has no other owner.
+    // SAFETY: an open descriptor and a C string; the descriptor that `openat` returns has no other
+    // owner.
     unsafe {
         let fd = libc::openat(folder.as_raw_fd(), name.as_ptr(), flags, 0o600);
         match fd {
@@ -435,7 +439,7 @@ fn open_at(folder: &OwnedFd, name: &CString, flags: i32) -> io::Result<OwnedFd> 
     }
 }
 
-/// A path of the interpreter's bytes.
+/// A path from the interpreter's bytes.
 pub fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }

@@ -1,20 +1,21 @@
-//! What CPython exports and `pyo3_ffi` does not declare, and small readers of its structures.
+//! Declarations that `pyo3_ffi` lacks, and small readers of CPython's structures.
 //!
-//! Frames, thread states, codes and dict tables are opaque bytes here; offsets come from [`crate::abi`]. The
-//! `_Py` functions are exported for CPython's own compiler and hold for all versions that are supported: what differs is in [`abi::exports`].
+//! Frames, thread states, code objects and dict tables are opaque bytes here; offsets come from
+//! [`crate::abi`]. The `_Py` functions are exported for CPython's own compiler and exist in all
+//! supported versions; the differences are in [`abi::exports`].
 
 use crate::abi;
 use pyo3_ffi::{Py_ssize_t, PyObject, PyThreadState, PyTypeObject};
 use std::ffi::{c_char, c_int};
 
-/// A reference to an object; whether it is owned or may be null, each use says.
+/// A reference to an object; each use documents if it is owned and if it may be null.
 pub type Obj = *mut PyObject;
 /// A `PyThreadState`.
 pub type Thread = *mut u8;
 /// An `_PyInterpreterFrame`.
 pub type Frame = *mut u8;
 
-/// What `PyFunctionObject.vectorcall` points to.
+/// The type of `PyFunctionObject.vectorcall`.
 pub type VectorCall = unsafe extern "C" fn(Obj, *const Obj, usize, Obj) -> Obj;
 
 #[allow(missing_docs, reason = "CPython's own, under CPython's names")]
@@ -70,7 +71,7 @@ unsafe extern "C" {
     pub fn PyUnstable_Type_AssignVersionTag(class: *mut PyTypeObject) -> c_int;
 }
 
-/// Read a field.
+/// Reads a field.
 ///
 /// # Safety
 /// `base + offset` holds a `T`.
@@ -80,7 +81,7 @@ pub unsafe fn field<T: Copy>(base: *const impl Sized, offset: i32) -> T {
     unsafe { *base.cast::<u8>().offset(offset as isize).cast::<T>() }
 }
 
-/// Write a field.
+/// Writes a field.
 ///
 /// # Safety
 /// `base + offset` holds a `T` that may be written.
@@ -98,7 +99,8 @@ pub unsafe fn set_field<T>(base: *mut impl Sized, offset: i32, value: T) {
 /// The current thread's state.
 #[inline(always)]
 pub fn current_thread() -> Thread {
-    // SAFETY: compiled code and its helpers run with the interpreter's lock held, so there is a thread state.
+    // SAFETY: compiled code and its helpers run with the interpreter's lock held, so there is a
+    // thread state.
     unsafe {
         pyo3_ffi::PyThreadState_GetUnchecked()
             .cast::<PyThreadState>()
@@ -128,7 +130,7 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// An interned string, made once; null with an exception set if memory ran out.
+/// An interned string, created once; null with an exception set if memory ran out.
 macro_rules! interned {
     ($text:literal) => {{
         static STRING: std::sync::atomic::AtomicPtr<pyo3_ffi::PyObject> =

@@ -1,8 +1,10 @@
-//! A code object of CPython as typed bytecode.
+//! Decodes a code object of CPython to typed bytecode.
 //!
-//! The instructions come from the deoptimised copy that the interpreter makes (`co_code`), the hints from the adaptive
-//! one, where both agree on the family. What an instruction does in terms of ops, [the version](crate::abi::instructions) says; here
-//! jump targets become instruction indexes. Positions are code units: `pos` of the opcode itself, `resume` of its first prefix.
+//! The instructions come from the deoptimised copy that the interpreter makes (`co_code`), the
+//! hints from the adaptive one, where both agree on the family. The [version's
+//! module](crate::abi::instructions) translates an instruction into ops; here jump targets become
+//! instruction indexes. Positions are code units: `pos` of the opcode itself, `resume` of its first
+//! prefix.
 
 #[cfg(test)]
 mod tests;
@@ -14,27 +16,27 @@ use cladonia::bytecode::{ArgKind, Code, Const, Handler, Instr, LocalKind, Op, Pc
 use pyo3_ffi::{self as ffi, Py_ssize_t, PyObject};
 use rustc_hash::FxHashMap;
 
-/// Why a code object was not decoded.
+/// The reason why a code object was not decoded.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// The object is no code object.
     #[error("not a code object")]
     NotCode,
-    /// An opcode that has no place in a function.
+    /// An opcode that cannot occur in a function.
     #[error("opcode {name} ({opcode}) at {position}")]
     Opcode {
         /// The opcode.
         opcode: u8,
         /// Its name.
         name: &'static str,
-        /// Where it is, in code units.
+        /// Its position, in code units.
         position: u32,
     },
-    /// A jump to where no instruction begins.
+    /// A jump target that is not the start of an instruction.
     #[error("the jump at {position} has no instruction for a target")]
     Target {
-        /// Where the jump is, in code units.
+        /// The position of the jump, in code units.
         position: u32,
     },
     /// The exception table can't be read.
@@ -52,16 +54,16 @@ unsafe extern "C" {
     fn PyCode_GetCode(code: *mut PyObject) -> *mut PyObject;
 }
 
-/// Decodes a code object, with the hints its inline caches hold. [`Code::local_hints`] is left empty; see
-/// [`feedback::live_types`].
+/// Decodes a code object, with the hints from its inline caches. [`Code::local_hints`] is left
+/// empty; see [`feedback::live_types`].
 ///
 /// # Errors
-/// A [`DecodeError`] if the code is no compiler's.
+/// A [`DecodeError`] if the code does not come from a compiler.
 ///
 /// # Safety
 /// The GIL is held; the interpreter has been [validated](abi::validate).
 pub unsafe fn decode(code: *mut PyObject) -> Result<Code, DecodeError> {
-    // SAFETY: the GIL is held, the layout is known, and `code` holds all that is read here.
+    // SAFETY: the GIL is held, the layout is known, and `code` keeps alive all that is read here.
     unsafe {
         if ffi::Py_TYPE(code) != &raw mut ffi::PyCode_Type {
             return Err(DecodeError::NotCode);
@@ -79,7 +81,8 @@ pub unsafe fn decode(code: *mut PyObject) -> Result<Code, DecodeError> {
         let names = object(layout::NAMES);
         for instr in &mut decoded.instrs {
             let unit = adaptive.add(instr.pos as usize);
-            // What a program has put together itself may name what there is not; that is found later.
+            // Code that a program has assembled itself may use names that do not exist; the
+            // verifier reports that later.
             let is_named = (instr.arg as Py_ssize_t) < ffi::PyTuple_GET_SIZE(names);
             if instr.op == Op::LoadAttr && is_named && instr.hint.is_empty() {
                 let name = ffi::PyTuple_GET_ITEM(names, instr.arg as isize);
@@ -139,11 +142,12 @@ fn local_kind(kind: u8) -> LocalKind {
     }
 }
 
-/// Instructions, and which one begins at a code unit.
+/// Instructions, and the one that begins at each code unit.
 #[derive(PartialEq, Debug)]
 pub(crate) struct Decoded {
     pub instrs: Vec<Instr>,
-    /// For each code unit (and the end): the instruction that begins there, argument prefixes included, or [`NOWHERE`].
+    /// For each code unit (and the end): the instruction that begins there, argument prefixes
+    /// included, or [`NOWHERE`].
     at_unit: Vec<u32>,
 }
 
@@ -159,7 +163,8 @@ impl Decoded {
     }
 }
 
-/// Decodes deoptimised code units. `hints` is asked with the position and the opcode of each instruction.
+/// Decodes deoptimised code units. `hints` is called with the position and the opcode of each
+/// instruction.
 pub(crate) fn decode_units(
     bytes: &[u8],
     mut hints: impl FnMut(u32, u8) -> Vec<cladonia::types::Type>,
@@ -204,8 +209,8 @@ pub(crate) fn decode_units(
     Ok(decoded)
 }
 
-/// The handlers of an exception table, but for those that are given the position of the raising instruction where that is no object:
-/// compiled code leaves to the interpreter what they handle.
+/// The handlers of an exception table, except those that need the position of the raising
+/// instruction in a form that is no object: the interpreter runs those.
 pub(crate) fn decode_handlers(table: &[u8], code: &Decoded) -> Result<Vec<Handler>, DecodeError> {
     let at = |unit| code.at(unit).ok_or(DecodeError::ExceptionTable);
     let handler = |entry: Result<tables::HandlerEntry, _>| {
@@ -230,14 +235,15 @@ pub(crate) fn decode_handlers(table: &[u8], code: &Decoded) -> Result<Vec<Handle
     tables::handlers(table).map(handler).filter(known).collect()
 }
 
-/// Adds what instructions load as constants that are not among those of their code, and lets them load it.
+/// Adds the constants that instructions load implicitly to those of the code, and makes the
+/// instructions load them from there.
 ///
 /// # Safety
 /// The GIL is held.
 unsafe fn add_implicit(instrs: &mut [Instr], consts: &mut Vec<Const>) {
     let mut places = FxHashMap::default();
     for instr in instrs.iter_mut().filter(|instr| instr.op == Op::LoadConst) {
-        // SAFETY: as the caller says; the objects live for ever.
+        // SAFETY: as the caller says; the objects live forever.
         let Some(object) = (unsafe { instructions::implicit_constant(instr.arg) }) else {
             continue;
         };
@@ -286,7 +292,7 @@ unsafe fn items(tuple: *mut PyObject) -> impl Iterator<Item = *mut PyObject> {
     unsafe { (0..ffi::PyTuple_GET_SIZE(tuple)).map(move |i| ffi::PyTuple_GET_ITEM(tuple, i)) }
 }
 
-/// A string for people, with lone surrogates (of file names that are not UTF-8) escaped.
+/// A string for messages, with lone surrogates (of file names that are not UTF-8) escaped.
 ///
 /// # Safety
 /// The GIL is held; `string` is a `str`.

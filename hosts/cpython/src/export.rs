@@ -1,5 +1,5 @@
-//! Programs as text: a code object with all the codes inside it, as one document of typed bytecode that another host can
-//! run. What the interpreter has observed so far comes along as hints.
+//! Programs as text: a code object with all the code objects inside it, as one document of typed
+//! bytecode that another host can run. The interpreter's feedback so far is included as hints.
 
 use crate::capi::Obj;
 use crate::decode::{self, DecodeError};
@@ -12,8 +12,8 @@ use std::collections::{HashMap, HashSet};
 
 /// The document of a module's (or function's) code.
 ///
-/// Codes have names of their own: a name that is there twice gets a number. A constant that is a code has that name; one
-/// that has no value in the document is named as `repr` writes it.
+/// Names of code objects are unique: a repeated name gets a number. A constant that is a code
+/// object has its name; one without a value in the document is named by its `repr`.
 ///
 /// # Errors
 /// A code can't be decoded.
@@ -44,7 +44,7 @@ struct Exporter {
 }
 
 impl Exporter {
-    /// Name a code and those inside it.
+    /// Names a code object and those inside it.
     unsafe fn collect(&mut self, code: Obj) {
         if self.names.contains_key(&(code as usize)) {
             return;
@@ -82,7 +82,7 @@ impl Exporter {
         }
     }
 
-    /// Give a constant without a value the name by which the document's reader knows it.
+    /// Gives a constant without a value the name by which a reader of the document knows it.
     unsafe fn name(&mut self, constant: &mut Const, object: Obj) {
         if constant.value != ConstValue::Other {
             return;

@@ -1,9 +1,13 @@
-//! What CPython's interpreter has observed: inline caches and live values, as types to bet on.
+//! The interpreter's feedback: inline caches and live values, as types to speculate on.
 //!
-//! A specialised instruction says which classes its operands had, by its name or by a version in its cache
-//! ([what it says](crate::abi::feedback) is read by the version's module). Versions lead back to classes and functions: the interpreter
-//! has a table for functions; classes are found by walking all of them, once, and again when a version is not known. Nothing read here is proved by it; whatever a
-//! cache names is checked (by its version) to be alive before it is touched.
+//! A specialised instruction records the classes of its operands, by its name or by a version in
+//! its cache (the version's module [reads them](crate::abi::feedback)). Versions lead back to
+//! classes and functions: the interpreter has a table for functions; classes are found by walking
+//! all of them, once, and again when a version is unknown. Feedback proves nothing; an object that
+//! a cache refers to is checked (by its version) to be alive before it is used.
+//!
+//! For example, `LOAD_ATTR_INSTANCE_VALUE` has the version of the receiver's class in its cache,
+//! and `BINARY_OP_ADD_INT` means that both operands were ints.
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +27,8 @@ unsafe extern "C" {
     fn PyWeakref_GetRef(reference: *mut PyObject, object: *mut *mut PyObject) -> std::ffi::c_int;
 }
 
-/// The types of live values, as bets on parameters and locals: each value's own class; `Object` where there is no value.
+/// The types of live values, to speculate on for parameters and locals: each value's own class;
+/// `Object` for an empty slot.
 ///
 /// # Safety
 /// The GIL is held; each value is null or a live object.
@@ -38,8 +43,9 @@ pub unsafe fn live_types(values: &[*mut PyObject]) -> Vec<Type> {
     values.iter().map(of).collect()
 }
 
-/// What the instruction at `unit` (an opcode in `co_code_adaptive`, with its cache behind it) says of its operands, from the deepest to the
-/// top, or, of a call, of its callee, if it is a specialised form of the general opcode. Empty if it says nothing.
+/// The types of the operands of the instruction at `unit` (an opcode in `co_code_adaptive`, with
+/// its cache behind it), from the deepest to the top, or, for a call, of its callee, if it is a
+/// specialised form of the general opcode. Empty without feedback.
 ///
 /// # Safety
 /// The GIL is held; `unit` points to a code unit of a live code object and is no argument prefix.
@@ -76,14 +82,16 @@ pub unsafe fn hints(unit: *const u16, general: u8) -> Vec<Type> {
     }
 }
 
-/// What an instruction that loads the attribute `name`, and is not specialised, says of its operand from the time when it was: the
-/// interpreter gives up what it knew of a property as soon as the getter is compiled.
+/// The type of the operand of an unspecialised instruction that loads the attribute `name`, from
+/// the time when it was specialised: the interpreter drops its feedback on a property as soon as
+/// the getter is compiled.
 ///
 /// # Safety
-/// The GIL is held; `unit` points to an instruction of a live code object, with its cache behind it, that loads the attribute `name`.
+/// The GIL is held; `unit` points to an instruction of a live code object, with its cache behind
+/// it, that loads the attribute `name`.
 pub unsafe fn asked_getter(unit: *const u16, name: *mut PyObject) -> Vec<Type> {
-    // SAFETY: as the caller says. The version may be that of a module's keys, or of a class that was loaded from: what comes of
-    // that is a bet like any other.
+    // SAFETY: as the caller says. The version may be that of a module's keys, or of a class that
+    // was the receiver: the result is a hint like any other.
     unsafe {
         let Some(class) = noted::kept_version(unit).and_then(|version| class_of_version(version))
         else {
@@ -110,7 +118,7 @@ unsafe fn object(object: *mut PyObject) -> Type {
     Type::from_object(unsafe { objects::object_handle(object) })
 }
 
-/// A class, held.
+/// A class with an owned reference.
 pub struct LiveClass(Owned);
 
 impl LiveClass {
@@ -125,22 +133,23 @@ impl LiveClass {
 /// # Safety
 /// The GIL is held.
 pub unsafe fn function_of_version(version: u32) -> Option<Owned> {
-    // SAFETY: as the caller says; what is found lives now.
+    // SAFETY: as the caller says; the result is alive now.
     unsafe { Owned::borrow(noted::function_of_version(version)) }
 }
 
-/// The code whose functions have this version, where none of them is alive.
+/// The code object whose functions have this version, if none of them is alive.
 ///
 /// # Safety
 /// The GIL is held.
 unsafe fn code_of_version(version: u32) -> Option<Owned> {
-    // SAFETY: as the caller says; what is found lives now.
+    // SAFETY: as the caller says; the result is alive now.
     unsafe { Owned::borrow(noted::code_of_version(version)) }
 }
 
-/// The classes that share the class's base, with the base, if that is a class of the program with few below it: where
-/// instances of one have been seen, those of the others are likely. Not those of which no instance has ever had an attribute, if some of
-/// the class have: there may be none.
+/// The classes that share the class's base, with the base, if that is a user-defined class with few
+/// subclasses: where instances of one were observed, those of the others are likely. If some of
+/// these classes have instances with attributes, those without are omitted: they may have no
+/// instances.
 ///
 /// # Safety
 /// The GIL is held; `class` is a live class.
@@ -163,7 +172,7 @@ pub unsafe fn relatives(class: *mut PyTypeObject) -> Vec<LiveClass> {
         let mut todo: Vec<Owned> = Owned::borrow(base.cast()).into_iter().collect();
         let mut passed = 0;
         while let Some(class) = todo.pop() {
-            if passed == MOST_RELATIVES {
+            if passed == MAX_RELATIVES {
                 return Vec::new();
             }
             passed += 1;
@@ -176,14 +185,14 @@ pub unsafe fn relatives(class: *mut PyTypeObject) -> Vec<LiveClass> {
     found
 }
 
-/// Classes that are few enough to expect each of them.
-const MOST_RELATIVES: usize = 8;
+/// Maximum classes of which each is expected.
+const MAX_RELATIVES: usize = 8;
 
-/// Classes by version, held weakly.
+/// Classes by version, with weak references.
 #[derive(Default)]
 struct Versions {
     classes: HashMap<u32, Owned>,
-    /// Versions that a walk did not find: no class will have them again.
+    /// Versions that a walk did not find: no class will get them again.
     gone: HashSet<u32>,
 }
 
@@ -236,8 +245,8 @@ impl Versions {
         }
     }
 
-    /// Finds the newest of the classes that derive from `object` alone: a program's own are mostly among them, and a process has
-    /// some hundred others.
+    /// Finds the newest of the classes that derive from `object` alone: a program's own classes are
+    /// mostly among them, and a process has some hundred others.
     ///
     /// # Safety
     /// The GIL is held.
@@ -254,7 +263,8 @@ impl Versions {
         }
     }
 
-    /// Finds every class from `object` down. What can't be asked (out of memory) is left out.
+    /// Finds every class from `object` down. Classes whose subclasses can't be listed (out of
+    /// memory) are omitted.
     ///
     /// # Safety
     /// The GIL is held.
@@ -282,7 +292,7 @@ impl Versions {
         }
     }
 
-    /// Notes a class under its version, if it has one.
+    /// Records a class under its version, if it has one.
     ///
     /// # Safety
     /// A live class; the GIL is held.
@@ -299,14 +309,14 @@ impl Versions {
     }
 }
 
-/// So many of the classes made last are looked at before all are.
+/// Number of the newest classes that are examined before all are.
 const NEWEST: usize = 64;
 
-/// `type.__subclasses__`, which itself runs no Python code, whatever a metaclass does.
+/// `type.__subclasses__`, which itself runs no Python code, even for a class with a metaclass.
 struct Subclasses(Owned);
 
 impl Subclasses {
-    /// None if it can't be had (out of memory).
+    /// `None` if it can't be loaded (out of memory).
     ///
     /// # Safety
     /// The GIL is held.
@@ -325,12 +335,13 @@ impl Subclasses {
         }
     }
 
-    /// A class's subclasses, in the order in which they were made; none if there is no memory for them.
+    /// A class's subclasses, in the order of their creation; none if there is no memory for the
+    /// list.
     ///
     /// # Safety
     /// A live class; the GIL is held.
     unsafe fn of(&self, class: *mut PyObject) -> Vec<Owned> {
-        // SAFETY: as the caller says; the list holds live classes.
+        // SAFETY: as the caller says; the list keeps its classes alive.
         unsafe {
             let Some(list) = Owned::take(ffi::PyObject_CallOneArg(self.0.as_ptr(), class)) else {
                 ffi::PyErr_Clear();

@@ -1,8 +1,12 @@
 //! Operations on CPython's objects as LIR, and the description of the host they belong to.
 //!
-//! An intrinsic is copied into compiled code: its hot path is inline, what is rare sits in cold blocks that call a
-//! helper, and where it does not apply it fails, so that the unit exits. The standard names are the core's
-//! ([`cladonia::host::names`]); [`attributes`] has those that this host's access plans name.
+//! An intrinsic is copied into compiled code: its hot path is inline, rare cases are in cold blocks
+//! that call a helper, and if it does not apply it fails, so that the unit exits. The standard
+//! names are the core's ([`cladonia::host::names`]); [`attributes`] has those that this host's
+//! access plans use.
+//!
+//! For example, `int_box` takes a 64-bit integer: small ints come from the interpreter's table,
+//! ints of one digit from a free list if it has any, and the rest from a helper.
 
 pub mod attributes;
 pub mod calls;
@@ -33,11 +37,12 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// A helper of the runtime's: name, address, parameters, results.
+/// A helper of the runtime: name, address, parameters, results.
 pub type ExtraHelper<'a> = (&'static str, usize, &'a [Ty], &'a [Ty]);
 
-/// Dead ints for compiled code to use again, as the interpreter does with floats: each is linked to the next by its
-/// type's place. Those of two digits are apart: others have no room for the second.
+/// Freed ints that compiled code reuses, as the interpreter does with floats: each is linked to the
+/// next by its type field. Ints of two digits are kept apart: the others have no room for the
+/// second digit.
 #[repr(C)]
 struct FreeInts {
     head: UnsafeCell<Obj>,
@@ -57,23 +62,23 @@ static FREE_INTS: FreeInts = FreeInts {
 };
 
 impl FreeInts {
-    /// Where the first one is.
+    /// Offset of the head.
     const HEAD: i32 = std::mem::offset_of!(FreeInts, head) as i32;
-    /// Where their number is.
+    /// Offset of the count.
     const COUNT: i32 = std::mem::offset_of!(FreeInts, count) as i32;
-    /// How many of each are kept.
+    /// Maximum ints of each kind that are kept.
     const MOST: i64 = 500;
 
     fn address() -> u64 {
         &raw const FREE_INTS as u64
     }
 
-    /// Keep a dead int; false if it is too long, or there are enough.
+    /// Keeps a freed int; false if it is too long, or the list is full.
     ///
     /// # Safety
     /// The lock is held; the int is exact and has no reference any more.
     unsafe fn keep(&self, object: Obj) -> bool {
-        // SAFETY: the caller's promise; compiled code links them in the same way.
+        // SAFETY: the caller's promise; compiled code uses the same links.
         unsafe {
             let tag: u64 = field(object, abi::long::TAG);
             let (head, count) = match tag >> abi::long::NON_SIZE_BITS {
@@ -91,7 +96,7 @@ impl FreeInts {
         }
     }
 
-    /// A kept int of two digits, of which nothing is right but its size.
+    /// A kept int of two digits, of which only the size is valid.
     ///
     /// # Safety
     /// The lock is held.
@@ -109,14 +114,15 @@ impl FreeInts {
     }
 }
 
-/// A new reference to an int; ends the process if there is no memory.
+/// A new reference to an int; aborts the process if there is no memory.
 ///
 /// # Safety
 /// The lock is held.
 pub(crate) unsafe extern "C" fn box_int(value: i64) -> Obj {
     const DIGIT: u64 = (1 << abi::long::DIGIT_BITS) - 1;
     let magnitude = value.unsigned_abs();
-    // SAFETY: the caller's promise; the object has two digits, and nobody else knows of it.
+    // SAFETY: the caller's promise; the object has two digits, and there is no other reference to
+    // it.
     unsafe {
         if magnitude > DIGIT
             && magnitude >> (2 * abi::long::DIGIT_BITS) == 0
@@ -139,7 +145,7 @@ pub(crate) unsafe extern "C" fn box_int(value: i64) -> Obj {
     }
 }
 
-/// End the life of an exact int.
+/// Deallocates an exact int.
 ///
 /// # Safety
 /// The lock is held; the int has no reference any more.
@@ -152,9 +158,11 @@ unsafe extern "C" fn free_int(object: Obj) {
     }
 }
 
-/// `tp_free` of `int` while the JIT is on: the interpreter's functions deallocate ints of containers and dicts, too.
+/// The `tp_free` of `int` while the JIT is on: the interpreter's functions deallocate ints of
+/// containers and dicts, too.
 unsafe extern "C" fn keep_or_free(object: *mut c_void) {
-    // SAFETY: a slot's promises: the lock is held, and the object has no reference any more. A subclass has a slot of its own.
+    // SAFETY: a slot's promises: the lock is held, and the object has no reference any more. A
+    // subclass has a slot of its own.
     unsafe {
         let int: Obj = object.cast();
         if Py_TYPE(int) != &raw mut PyLong_Type || !FREE_INTS.keep(int) {
@@ -163,7 +171,8 @@ unsafe extern "C" fn keep_or_free(object: *mut c_void) {
     }
 }
 
-/// Let compiled code use the memory of ints again that the interpreter's functions have deallocated, or not any more.
+/// Turns on or off that compiled code reuses the memory of ints which the interpreter's functions
+/// have deallocated.
 ///
 /// # Safety
 /// The lock is held.
@@ -179,12 +188,13 @@ pub unsafe fn keep_deallocated_ints(on: bool) {
     }
 }
 
-/// End the life of an object if that runs no code of the program and needs none of the frame; says if it did.
+/// Deallocates an object if that runs no user code and does not use the frame; returns 1 if it did.
 ///
 /// # Safety
 /// The lock is held; the object has no reference any more.
 pub(crate) unsafe extern "C" fn free_leaf(object: Obj) -> i64 {
-    // SAFETY: the caller's promise; an int that is kept is linked by its type's place, as compiled code does it.
+    // SAFETY: the caller's promise; a kept int is linked by its type field, as compiled code does
+    // it.
     unsafe {
         let class = Py_TYPE(object);
         if class == &raw mut PyLong_Type {
@@ -202,7 +212,8 @@ pub(crate) unsafe extern "C" fn free_leaf(object: Obj) -> i64 {
     }
 }
 
-/// Whether the end of an object runs no code of the program and needs none of the frame, as [`free_leaf`] knows.
+/// True if deallocating an object runs no user code and does not use the frame: the objects of
+/// [`free_leaf`].
 ///
 /// # Safety
 /// The lock is held.
@@ -215,11 +226,11 @@ pub(crate) unsafe fn is_leaf(object: Obj) -> bool {
         || class == &raw mut PyBytes_Type
 }
 
-/// What the intrinsics need to know of the running interpreter.
+/// The addresses and helpers of the running interpreter that the intrinsics use.
 struct Context {
     /// `_Py_Dealloc(object)`.
     dealloc: HelperId,
-    /// Ends the life of an exact int.
+    /// Deallocates an exact int.
     free_int: HelperId,
     /// `(f64) -> object`, never null.
     box_float: HelperId,
@@ -229,15 +240,15 @@ struct Context {
     new_instance: HelperId,
     /// `(namespace, name, cell) -> object`, borrowed, or null.
     find_name: HelperId,
-    /// `(namespace, name, cell, value) -> object`, the old one, null, or the sign of failure.
+    /// `(namespace, name, cell, value) -> object`: the old one, null, or the failure value.
     replace_name: HelperId,
-    /// `(dict, name) -> i64`: 0 if the dict surely has nothing by this name.
+    /// `(dict, name) -> i64`: 0 if the dict certainly has no such key.
     dict_may_have: HelperId,
-    /// `(dict, name, cell, value) -> object`: the old one, or null if nothing was done.
+    /// `(dict, name, cell, value) -> object`: the old one, or null without side effects.
     replace_value: HelperId,
-    /// `(string, string) -> i64`: whether they have the same characters.
+    /// `(string, string) -> i64`: 1 if they have the same characters.
     same_text: HelperId,
-    /// Where the immortal strings of one Latin-1 character are, by their codes.
+    /// The table of the immortal strings of one Latin-1 character, by their codes.
     characters: u64,
     /// `(list, start, stop, step) -> object`, or null (and no exception) if there is no memory.
     list_slice: HelperId,
@@ -245,30 +256,32 @@ struct Context {
     new_cell: HelperId,
     /// `(function, object) -> object`, or null (and no exception) if there is no memory.
     bind_method: HelperId,
-    /// `(list, low, high, list, start, stop, step) -> i64`: whether it was done.
+    /// `(list, low, high, list, start, stop, step) -> i64`: 1 if it was done.
     list_copy_slice: HelperId,
-    /// `(callable, operands, count) -> object`, or null with an exception: a call of whatever it is.
+    /// `(callable, operands, count) -> object`, or null with an exception: a call of any callable.
     call_unknown: HelperId,
-    /// `(thread, callable, result) -> object`: null, with the exception for a result that is none.
+    /// `(thread, callable, result) -> object`: null, with the exception for a missing or extra
+    /// result.
     unfit_result: HelperId,
-    /// `(thread, result) -> object`: does pending work after a call; drops the result if that raises.
+    /// `(thread, result) -> object`: handles pending work after a call; drops the result if that
+    /// raises.
     after_call: HelperId,
-    /// The counter of dicts' versions, if it is where the layout says.
+    /// The counter of dicts' versions, if it is at the address that the layout gives.
     dict_version: Option<u64>,
-    /// The interpreter, if its float free list is where the layout says.
+    /// The interpreter, if its float free list is at the address that the layout gives.
     float_freelist: Option<u64>,
-    /// The lowest small int, if they lie in a row.
+    /// The lowest small int, if they are contiguous.
     small_ints: Option<u64>,
 }
 
-/// The intrinsics while they are being collected.
+/// The intrinsics under construction.
 struct Set<'a> {
     host: &'a mut HostBuilder,
     context: Context,
 }
 
 impl Set<'_> {
-    /// Define an intrinsic: its body is built from its parameters.
+    /// Defines an intrinsic: its body is built from its parameters.
     fn add(
         &mut self,
         name: &'static str,
@@ -284,7 +297,7 @@ impl Set<'_> {
     }
 }
 
-/// What is found in the interpreter by trying it out.
+/// Addresses found by probing the interpreter.
 struct Found {
     characters: u64,
     dict_version: Option<u64>,
@@ -310,7 +323,8 @@ fn found() -> &'static Found {
     })
 }
 
-/// Find what the intrinsics use beside the layouts: at the start, before the program can have changed it.
+/// Finds the addresses that the intrinsics use besides the layouts. Runs at the start, before the
+/// program can have changed them.
 ///
 /// # Panics
 /// If called without the interpreter's lock.
@@ -318,10 +332,11 @@ pub fn look_around() {
     found();
 }
 
-/// Describe this interpreter to the compiler; `extra` are the runtime's helpers, the exit hook among them.
+/// Describes this interpreter to the compiler; `extra` are the runtime's helpers, including the
+/// exit hook.
 ///
 /// # Errors
-/// A [`HostError`] names a helper or intrinsic that does not fit the core's tables.
+/// A [`HostError`] names a helper or intrinsic that does not match the core's tables.
 ///
 /// # Panics
 /// If called without the interpreter's lock.
@@ -399,7 +414,8 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     host.finish()
 }
 
-/// The addresses of the strings of one Latin-1 character, which the interpreter has once; null for what it makes anew.
+/// The addresses of the strings of one Latin-1 character, of which the interpreter has one each;
+/// null for a string that it allocates anew each time.
 unsafe fn characters() -> u64 {
     static CHARACTERS: OnceLock<[usize; 256]> = OnceLock::new();
     let table = CHARACTERS.get_or_init(|| {
@@ -419,7 +435,7 @@ unsafe fn characters() -> u64 {
     table.as_ptr() as u64
 }
 
-/// The address of the lowest small int if they are an array.
+/// The address of the lowest small int, if they are an array.
 unsafe fn small_ints() -> Option<u64> {
     let (lowest, end) = (-abi::long::SMALL_NEGATIVE, abi::long::SMALL_INTS);
     // SAFETY: the lock is held; small ints are immortal.

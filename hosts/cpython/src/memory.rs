@@ -1,25 +1,26 @@
-//! The memory of the JIT in this process: how much of it is resident, and giving back what is not needed for now.
+//! The memory of the JIT in this process: its resident size, and returning memory that is not
+//! needed for now.
 
 use crate::allocator;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Return to the system what is resident but not needed until something is compiled again: free memory of the allocator, and this
-/// library's read-only pages, which stay in the page cache.
+/// Returns resident memory to the system that is not needed until the next compile: free memory of
+/// the allocator, and this library's read-only pages, which stay in the page cache.
 ///
-/// The library has 8 megabytes of machine code, most of it the compiler's. Compiled code calls only the helpers in it; a page that is
-/// accessed again is mapped again by a minor page fault.
+/// The library has 8 megabytes of machine code, most of it the compiler's. Compiled code calls only
+/// the helpers in it; a page that is accessed again is mapped again by a minor page fault.
 pub fn give_back() {
     allocator::give_back();
-    // The breakpoints of a debugger are in pages of this process, not in the file.
+    // A debugger's breakpoints are in this process's copies of the pages, not in the file.
     if is_traced() {
         return;
     }
     for segment in unwritten_segments() {
         let size = segment.end - segment.start;
-        // SAFETY: these pages are mapped from the library's file, and nothing has written to them: what is in them is read from there
-        // again.
+        // SAFETY: these pages are mapped from the library's file and unmodified: their contents are
+        // read from there again.
         unsafe { libc::madvise(segment.start as *mut c_void, size, libc::MADV_DONTNEED) };
     }
 }
@@ -29,11 +30,11 @@ pub fn give_back() {
 pub struct Resident {
     /// Of this library's code and data.
     pub library: u64,
-    /// Of what it has allocated, or keeps for that.
+    /// Memory that it has allocated, or keeps for allocation.
     pub heap: u64,
 }
 
-/// How much is resident, as the system counts it; nothing where it does not say.
+/// The resident sizes, as the system counts them; zero if it does not report them.
 pub fn resident() -> Resident {
     let mut resident = Resident::default();
     let Ok(text) = std::fs::read_to_string("/proc/self/smaps") else {
@@ -58,7 +59,7 @@ pub fn resident() -> Resident {
     resident
 }
 
-/// The file that this library was loaded from.
+/// The file from which this library was loaded.
 fn own_mappings(text: &str) -> Option<&str> {
     let own = own_mappings as *const () as usize;
     let mappings = text.lines().filter_map(mapping);
@@ -66,7 +67,7 @@ fn own_mappings(text: &str) -> Option<&str> {
     around.next()?.1
 }
 
-/// Where a mapping lies, and of what file it is, if this is the line that says so.
+/// The address range of a mapping, and its file, if this line describes one.
 fn mapping(line: &str) -> Option<(Range<usize>, Option<&str>)> {
     let (start, rest) = line.split_once('-')?;
     let (end, _) = rest.split_once(' ')?;
@@ -82,14 +83,14 @@ fn mapping(line: &str) -> Option<(Range<usize>, Option<&str>)> {
     Some((place, (!path.is_empty()).then_some(path)))
 }
 
-/// Whether the allocator has blocks in a mapping.
+/// True if the allocator has blocks in a mapping.
 fn has_blocks(place: Range<usize>) -> bool {
-    /// What it takes of the system at a time, at least.
+    /// Minimum size of the allocator's requests to the system.
     const SLICE: usize = 64 << 10;
     place.step_by(SLICE).any(allocator::owns)
 }
 
-/// Whether a debugger, or another tracer, is attached. Yes where that can't be told.
+/// True if a debugger, or another tracer, is attached, or if that is unknown.
 fn is_traced() -> bool {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
         return true;
@@ -100,7 +101,7 @@ fn is_traced() -> bool {
     })
 }
 
-/// The whole pages of this library that nothing writes to, relocations neither.
+/// The whole pages of this library that are never written to, not even by relocation.
 fn unwritten_segments() -> &'static [Range<usize>] {
     static SEGMENTS: OnceLock<Vec<Range<usize>>> = OnceLock::new();
     SEGMENTS.get_or_init(|| {
@@ -111,7 +112,7 @@ fn unwritten_segments() -> &'static [Range<usize>] {
     })
 }
 
-/// Called for each library of the process, until it is this one.
+/// Called for each library of the process, until it reaches this one.
 unsafe extern "C" fn visit(
     library: *mut libc::dl_phdr_info,
     _: libc::size_t,
@@ -119,7 +120,8 @@ unsafe extern "C" fn visit(
 ) -> c_int {
     let page = page_size();
     let own = visit as *const () as usize;
-    // SAFETY: the loader's description of a library, with its program headers; `found` is `unwritten_segments`'.
+    // SAFETY: the loader's description of a library, with its program headers; `found` is
+    // `unwritten_segments`'.
     unsafe {
         let (library, found) = (&*library, &mut *found.cast::<Vec<Range<usize>>>());
         let headers = std::slice::from_raw_parts(library.dlpi_phdr, library.dlpi_phnum.into());
@@ -142,7 +144,7 @@ unsafe extern "C" fn visit(
 }
 
 fn page_size() -> usize {
-    // SAFETY: it only asks.
+    // SAFETY: it only reads a value.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
 }
 
@@ -170,7 +172,8 @@ mod tests {
         so_far() - before
     }
 
-    /// How many pages are resident afterwards says little: how many a fault maps is the kernel's choice, on Linux 6.18 up to 2 MB.
+    /// The number of resident pages afterwards proves little: the kernel chooses how many pages a
+    /// fault maps, on Linux 6.18 up to 2 MB.
     #[test]
     fn pages_of_the_library_that_are_given_back_are_mapped_again() {
         faults();

@@ -1,22 +1,28 @@
-//! Cells that remember where in a dict a name is, so that compiled code finds it without hashing.
+//! Cells that remember the position of a name in a dict, so that compiled code finds it without
+//! hashing.
 //!
-//! What a cell says is checked at each use: the dict's table has the same shape as when the cell was filled, and the
-//! entry there has just this name as its key. So nothing need tell when a dict is resized or replaced.
+//! A cell is checked at each use: the dict's table must have the same shape as when the cell was
+//! filled, and the entry must have this name as its key. So no notification is needed when a dict
+//! is resized or replaced.
+//!
+//! For example, the cell of `total` in a module has the index of its entry in the module's dict, so
+//! that `total += 1` at the top of the module is a load, an addition and a store.
 //!
 //! # Safety contract of the helpers
-//! They are called by compiled code only, with the interpreter's lock held: the namespace is an exact dict, the name an
-//! interned string, the cell one of a unit that is running.
+//! They are called by compiled code only, with the interpreter's lock held: the namespace is an
+//! exact dict, the name an interned string, the cell one of a unit that is running.
 
 use crate::abi::{dict, dict_keys as keys};
 use crate::capi::{Obj, field};
 use pyo3_ffi::*;
 use std::ptr;
 
-/// Where a name was found. Read by compiled code.
+/// The position of a name. Read by compiled code.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct NameCell {
-    /// The word with the sizes and the kind of the dict's table; no table has that of an empty cell.
+    /// The word with the sizes and the kind of the dict's table; no table has the word of an empty
+    /// cell.
     pub shape: i64,
     /// The index of the entry.
     pub index: i64,
@@ -35,20 +41,22 @@ pub mod cell {
 }
 
 impl NameCell {
-    /// A cell that fits no dict.
+    /// A cell that matches no dict.
     pub const EMPTY: NameCell = NameCell {
         shape: -1,
         index: 0,
         offset: 0,
     };
 
-    /// The value of a name in an exact dict, borrowed; null if the cell does not know where it is, or there is none.
+    /// The value of a name in an exact dict, borrowed; null if the cell does not match, or if there
+    /// is none.
     ///
     /// # Safety
-    /// As of the helpers.
+    /// As for the helpers.
     #[inline(always)]
     pub unsafe fn value(&self, namespace: Obj, name: Obj) -> Obj {
-        // SAFETY: the caller's: an exact dict, whose table has at least as many entries as it says; one that it has lies at its offset.
+        // SAFETY: the caller's: an exact dict, whose table has at least the number of entries that
+        // it records; the entry is at its offset.
         unsafe {
             let table: Obj = field(namespace, dict::KEYS);
             let word: u32 = field(table, keys::LOG2_SIZE);
@@ -64,16 +72,18 @@ impl NameCell {
     }
 }
 
-/// What [`replace`] returns when it failed.
+/// The value that [`replace`] returns on failure.
 pub const FAILED: usize = 1;
 
-/// The value of a name, borrowed, or null if there is none (or looking might run code of the program); no exception is
-/// set. Fills the cell if the dict has a table of its own with only strings as keys.
+/// The value of a name, borrowed, or null if there is none (or if the lookup might run arbitrary
+/// user code); no exception is set. Fills the cell if the dict has a table of its own with only
+/// strings as keys.
 ///
 /// # Safety
-/// As of the helpers: see the module.
+/// As for the helpers: see the module.
 pub unsafe extern "C" fn find(namespace: Obj, name: Obj, cell: *mut NameCell) -> Obj {
-    // SAFETY: an exact dict, an interned string, and a cell of a unit that is running, or of the helpers' own.
+    // SAFETY: an exact dict, an interned string, and a cell of a unit that is running, or of the
+    // helpers' own.
     unsafe {
         let table: Obj = field(namespace, dict::KEYS);
         let kind: u8 = field(table, keys::KIND);
@@ -111,18 +121,19 @@ unsafe fn fill(table: Obj, name: Obj, cell: *mut NameCell) {
     }
 }
 
-/// Bind a name to a value, which is taken over. Gives the value it had, owned, or null; [`FAILED`] with an exception.
+/// Binds a name to a value, which is taken over. Returns the old value, owned, or null; [`FAILED`]
+/// with an exception.
 ///
 /// # Safety
-/// As of the helpers: see the module. The value is owned.
+/// As for the helpers: see the module. The value is owned.
 pub unsafe extern "C" fn replace(
     namespace: Obj,
     name: Obj,
     cell: *mut NameCell,
     value: Obj,
 ) -> Obj {
-    // SAFETY: an exact dict, an interned string, a cell of a unit that is running, and an owned value. The old one is owned before the dict
-    // drops it.
+    // SAFETY: an exact dict, an interned string, a cell of a unit that is running, and an owned
+    // value. The old one is owned before the dict drops it.
     unsafe {
         let old = PyDict_GetItemWithError(namespace, name);
         Py_XINCREF(old);
@@ -138,10 +149,10 @@ pub unsafe extern "C" fn replace(
     }
 }
 
-/// 0 if the dict has nothing under the name, a string, and no code of the program need run to see that.
+/// Returns 0 if the dict does not have the name, a string, and the lookup needs no user code.
 ///
 /// # Safety
-/// As of the helpers: see the module.
+/// As for the helpers: see the module.
 pub unsafe extern "C" fn may_have(dict: Obj, name: Obj) -> i64 {
     // SAFETY: an exact dict and an interned string.
     unsafe {
@@ -157,19 +168,20 @@ pub unsafe extern "C" fn may_have(dict: Obj, name: Obj) -> i64 {
     }
 }
 
-/// Give a name that is bound another value, which is taken over; gives the old one, owned. Null if nothing was done:
-/// nothing is bound to it, looking might run code of the program, or there is no memory.
+/// Replaces the value of a bound name; the new value is taken over. Returns the old one, owned.
+/// Null, without side effects, if the name is not bound, if the lookup might run arbitrary user
+/// code, or if there is no memory.
 ///
 /// # Safety
-/// As of the helpers: see the module. The value is owned.
+/// As for the helpers: see the module. The value is owned.
 pub unsafe extern "C" fn replace_value(
     dict: Obj,
     name: Obj,
     cell: *mut NameCell,
     value: Obj,
 ) -> Obj {
-    // SAFETY: an exact dict, an interned string, a cell of a unit that is running, and an owned value. The old one is owned before the dict
-    // drops it.
+    // SAFETY: an exact dict, an interned string, a cell of a unit that is running, and an owned
+    // value. The old one is owned before the dict drops it.
     unsafe {
         let old = find(dict, name, cell);
         if old.is_null() {

@@ -1,10 +1,13 @@
 //! CPython's classes and objects as handles of `cladonia::types`, and back.
 //!
-//! A handle is given out once an address, and the object behind it is alive while the handle is: so an address in compiled
-//! code, or in a [`Type`], is never somebody else's. While a compile looks at a thing, the table here holds a reference to it.
-//! [`release_unused`] gives these up, but for what units rely on ([`hold`]). Whoever else pins a handle keeps alive what it
-//! reaches ([`Reach::keeps`]) in a way the collector sees; what units hold it sees too ([`collector`]). Everything here needs the GIL,
-//! which is also what makes the one table behind a mutex free of waiting: nothing under the lock runs Python code.
+//! An address gets a handle once, and the object behind it is alive as long as the handle is: so no
+//! other object can have an address that is in compiled code or in a [`Type`]. During a compile,
+//! the table here owns a reference to each object that the compile looks at. [`release_unused`]
+//! releases these, except for the objects that units rely on ([`hold`]). Other code that pins a
+//! handle must keep alive all that the handle reaches ([`Reach::keeps`]), visibly for the
+//! collector. The references of units are visible to the collector too ([`collector`]). Everything
+//! here needs the GIL, so the mutex of the one table is never contended: nothing under the lock
+//! runs Python code.
 
 pub mod collector;
 pub mod instances;
@@ -36,32 +39,36 @@ unsafe extern "C" {
 
 struct Class {
     handle: ClassHandle,
-    /// The resolution order the handle was registered with: another one makes the class another type.
+    /// The resolution order (MRO) that the handle was registered with: another one makes the class
+    /// another type.
     mro: usize,
-    /// Whether it can die; a class of the interpreter itself can't.
+    /// True if it can be deallocated; a class of the interpreter itself can't.
     is_mortal: bool,
-    /// Keeps the class and that order alive, unless somebody else does.
+    /// Owned references that keep the class and that order alive, unless another owner does.
     held: Option<(Owned, Owned)>,
     /// As [`Object::pin`].
     pin: Option<ClassPin>,
-    /// Which units rely on it.
+    /// The units that rely on it.
     units: Units,
 }
 
 struct Object {
     handle: ObjectHandle,
-    /// Keeps the object alive, unless somebody else does.
+    /// An owned reference that keeps the object alive, unless another owner does.
     held: Option<Owned>,
-    /// Keeps the handle alive once it was forgotten and is asked for again: who else has pinned it may let go on another thread.
+    /// Keeps the handle alive once it was forgotten and then requested again: another owner may
+    /// drop its pin on another thread.
     pin: Option<ObjectPin>,
-    /// How many pin it who are told before it ends.
+    /// Number of units that pin it without a reference; a watcher tells them before it is
+    /// deallocated.
     lenders: u32,
-    /// Which units rely on it.
+    /// The units that rely on it.
     units: Units,
 }
 
 impl Class {
-    /// Refer to the class, which may have been forgotten. False if its handle has died since it was looked at.
+    /// Takes a reference to the class, which may have been forgotten. False if its handle has gone
+    /// stale since it was looked at.
     ///
     /// # Safety
     /// The GIL is held; `class` is this one, alive, with the order that it was registered with.
@@ -71,7 +78,7 @@ impl Class {
         }
         self.pin = self.handle.try_pin();
         if self.pin.is_some() {
-            // SAFETY: as the caller says; the class holds its order.
+            // SAFETY: as the caller says; the class keeps its order alive.
             self.held =
                 unsafe { Owned::borrow(class).zip(Owned::borrow(self.mro as *mut PyObject)) };
         }
@@ -111,13 +118,14 @@ struct Registry {
     host: HostId,
     classes: FxHashMap<usize, Class>,
     objects: FxHashMap<usize, Object>,
-    /// What the units of each namespace's functions hold, and no others.
+    /// The references that only the units of one namespace's functions need, by namespace.
     holdings: FxHashMap<usize, FxHashSet<Held>>,
-    /// Objects asked for, or relied on by one unit less, since they were last settled: only these may be given up.
+    /// Objects that were requested, or lost a unit, since they were last settled: only these may be
+    /// released.
     touched: FxHashSet<usize>,
-    /// The same of classes that can die.
+    /// The same for classes that can be deallocated.
     touched_classes: FxHashSet<usize>,
-    /// What was replaced or forgotten while something still pinned it.
+    /// Classes and objects that were replaced or forgotten while something still pinned them.
     retired_classes: Vec<(ClassHandle, (Owned, Owned))>,
     retired_objects: Vec<(ObjectHandle, Owned)>,
     stale_class: ClassHandle,
@@ -135,10 +143,10 @@ pub fn host() -> HostId {
     lock().host
 }
 
-/// The handle of a class, registered with all it inherits from.
+/// The handle of a class, registered with all its bases.
 ///
-/// A class whose resolution order can't be told to the core (a metaclass made a strange one, or the table is full) gets a stale
-/// handle, of which nothing is claimed.
+/// A class whose resolution order the core cannot represent (a metaclass has made an inconsistent
+/// one, or the table is full) gets a stale handle, about which no facts are known.
 ///
 /// # Safety
 /// The GIL is held; `class` is a live, ready class.
@@ -147,7 +155,7 @@ pub unsafe fn class_handle(class: *mut PyTypeObject) -> ClassHandle {
     unsafe { lock().class(class) }
 }
 
-/// Register the interpreter's own class of every predefined type, so that each type has its class.
+/// Registers the interpreter's own class of every predefined type, so that each type has its class.
 ///
 /// # Safety
 /// The GIL is held.
@@ -176,8 +184,8 @@ pub fn class_ptr(class: ClassHandle) -> *mut PyTypeObject {
     }
 }
 
-/// The object of a handle; null for a stale handle, one that is not CPython's, or one that nothing keeps from ending since it was
-/// [disowned](disown).
+/// The object of a handle; null for a stale handle, one that is not CPython's, or one whose object
+/// may have been deallocated since it was [disowned](disown).
 pub fn object_ptr(object: ObjectHandle) -> *mut PyObject {
     let registry = lock();
     if object.host() != Some(registry.host) {
@@ -187,18 +195,20 @@ pub fn object_ptr(object: ObjectHandle) -> *mut PyObject {
     let known = registry.objects.get(&address);
     let is_known = known.is_some_and(|known| known.handle == object)
         || (registry.retired_objects.iter()).any(|(retired, _)| *retired == object);
-    match is_known {
-        true => address as *mut PyObject,
-        false => std::ptr::null_mut(),
+    if is_known {
+        address as *mut PyObject
+    } else {
+        std::ptr::null_mut()
     }
 }
 
-/// The value of an object that compiled code computes with: only of exactly these classes, as a subclass may behave differently.
+/// The value of an object, for constant folding: only for objects of exactly these classes, since a
+/// subclass may behave differently.
 ///
 /// # Safety
 /// The GIL is held; `object` is a live object.
 pub unsafe fn const_value(object: *mut PyObject) -> ConstValue {
-    // SAFETY: as the caller says; the exact class says which function may be called.
+    // SAFETY: as the caller says; each function is called only for objects of its exact class.
     unsafe {
         if object == ffi::Py_None() {
             ConstValue::None
@@ -238,10 +248,10 @@ pub unsafe fn constant_codes(code: *mut PyObject) -> impl Iterator<Item = *mut P
 /// Handles of those, and of those among their constants, and so on.
 ///
 /// # Safety
-/// As of [`constant_codes`].
+/// As for [`constant_codes`].
 pub unsafe fn codes_within(code: *mut PyObject) -> Vec<ObjectHandle> {
     let mut all = Vec::new();
-    // SAFETY: the caller's: what it keeps is alive.
+    // SAFETY: the caller's: the code object keeps these alive.
     unsafe {
         for within in constant_codes(code) {
             all.push(object_handle(within));
@@ -328,7 +338,7 @@ unsafe fn predefined_row(class: *mut PyTypeObject) -> Option<Predefined> {
 impl Registry {
     fn new() -> Registry {
         let host = HostId::new();
-        // A host of its own, closed at once, gives a handle each that will be stale for ever.
+        // A host of its own, closed at once, gives handles that are stale forever.
         let nobody = HostId::new();
         let stale = nobody
             .register_class(ClassDesc::builtin(Predefined::Object, Vec::new()))
@@ -390,7 +400,8 @@ impl Registry {
         class: *mut PyTypeObject,
         mro: *mut PyObject,
     ) -> ClassHandle {
-        // SAFETY: as the caller says; a resolution order is a tuple of classes, alive while the class is.
+        // SAFETY: as the caller says; a resolution order is a tuple of classes, alive while the
+        // class is.
         unsafe {
             let mut bases = Vec::new();
             let mut nearest = Predefined::Object;
@@ -403,8 +414,8 @@ impl Registry {
                 if base == class {
                     continue;
                 }
-                // A base comes after what derives from it, so its own order is shorter, unless a metaclass has made a
-                // knot of them.
+                // A base comes after its derived classes, so its own order is shorter, unless a
+                // metaclass has made the orders circular.
                 if ffi::PyTuple_GET_SIZE(mro) <= order_length(base) {
                     return self.stale_class;
                 }
@@ -463,7 +474,7 @@ impl Registry {
             {
                 return known.handle;
             }
-            // It was forgotten, or its class is another now.
+            // It was forgotten, or its class has changed.
             if let Some(old) = self.objects.remove(&(object as usize)) {
                 old.handle.forget();
                 self.retired_objects
@@ -497,7 +508,7 @@ impl Registry {
     }
 }
 
-/// How many classes are in the resolution order of a class.
+/// Number of classes in the resolution order of a class.
 ///
 /// # Safety
 /// `class` is a live class.
@@ -522,12 +533,13 @@ unsafe fn class_name(class: *mut PyTypeObject) -> String {
     name.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
-/// How an object is written: a literal, a name, or else its class's name. No Python code runs.
+/// The text form of an object: a literal, a name, or else the name of its class. No Python code
+/// runs.
 ///
 /// # Safety
 /// The GIL is held; `object` is a live object.
 unsafe fn object_name(object: *mut PyObject) -> String {
-    // SAFETY: as the caller says; the class says what the object is.
+    // SAFETY: as the caller says; the class determines the fields that are read.
     unsafe {
         match const_value(object) {
             ConstValue::None => return "None".to_owned(),

@@ -3,16 +3,17 @@
 use pyo3_ffi::{Py_DECREF, Py_INCREF, PyErr_Clear, PyObject};
 use std::ptr::NonNull;
 
-/// A strong reference. Made, used and dropped under the GIL.
+/// A strong reference. Created, used and dropped under the GIL.
 #[derive(Debug)]
 pub struct Owned(NonNull<PyObject>);
 
-// SAFETY: an `Owned` is a counted pointer; every function that makes or drops one demands the GIL, which is what makes
-// it right to do so on any thread.
+// SAFETY: an `Owned` is a counted pointer; every function that creates or drops one needs the GIL,
+// which makes this correct on any thread.
 unsafe impl Send for Owned {}
 
 impl Owned {
-    /// Takes over the reference that a call of the C API gave; a null (with its exception, which is dropped) is `None`.
+    /// Takes over the reference returned by a call of the C API; a null (with its exception, which
+    /// is dropped) is `None`.
     ///
     /// # Safety
     /// The GIL is held; `object` is null or a strong reference of the caller's.
@@ -25,7 +26,7 @@ impl Owned {
         owned
     }
 
-    /// A new reference to an object that somebody else holds; `None` for null.
+    /// A new reference to an object that another owner keeps alive; `None` for null.
     ///
     /// # Safety
     /// The GIL is held; `object` is null or a live object.
@@ -36,12 +37,12 @@ impl Owned {
         Some(Owned(object))
     }
 
-    /// The object, which lives as long as `self` at least.
+    /// The object, which lives at least as long as `self`.
     pub fn as_ptr(&self) -> *mut PyObject {
         self.0.as_ptr()
     }
 
-    /// Gives the reference away.
+    /// Gives the reference to the caller.
     pub fn into_ptr(self) -> *mut PyObject {
         let object = self.0.as_ptr();
         std::mem::forget(self);

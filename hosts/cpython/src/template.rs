@@ -1,5 +1,5 @@
-//! Pages from templates: minijinja, given Python's objects. Text that a page shows is escaped by what the template is called: all of
-//! `*.html`, but what the template says is safe.
+//! Pages from templates: minijinja, with Python objects as context. Text in a page is escaped for
+//! HTML, except parts that the template marks as safe.
 
 use crate::capi::Obj;
 use minijinja::value::Value;
@@ -8,19 +8,20 @@ use pyo3_ffi::*;
 use std::collections::BTreeMap;
 use std::ffi::c_char;
 
-/// Containers inside containers, before the context is refused: it could hold itself.
-const MOST_DEPTH: u32 = 64;
+/// Maximum nesting of containers; a deeper context is refused, since it could contain itself.
+const MAX_DEPTH: u32 = 64;
 
 /// The text of a template with this context.
 ///
 /// # Errors
-/// What is wrong with the template, or what object of the context a template can't have. An exception may be pending besides.
+/// The error in the template, or the object of the context that a template can't use. An exception
+/// may be pending in addition.
 ///
 /// # Safety
 /// The GIL is held; the context is a dict.
 pub unsafe fn render(template: &str, context: Obj) -> Result<String, String> {
     let mut environment = Environment::new();
-    // A name that is missing is a fault of ours, which a test is to see.
+    // A missing name is a fault of ours, which a test must detect.
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     // SAFETY: the caller's promise.
@@ -32,7 +33,7 @@ pub unsafe fn render(template: &str, context: Obj) -> Result<String, String> {
 /// # Safety
 /// The GIL is held; a live object.
 unsafe fn value_of(object: Obj, depth: u32) -> Result<Value, String> {
-    if depth > MOST_DEPTH {
+    if depth > MAX_DEPTH {
         return Err("the context is nested too deeply".to_owned());
     }
     // SAFETY: the caller's promise; types are checked before anything is read.

@@ -5,13 +5,13 @@ use pyo3_ffi::*;
 use std::ffi::CString;
 use std::sync::{Mutex, Once, PoisonError};
 
-/// Run `f` with the interpreter's lock held; the interpreter is started by the first test that needs it.
+/// Runs `f` with the interpreter's lock held; the first test that needs the interpreter starts it.
 pub(crate) fn with_python<R>(f: impl FnOnce() -> R) -> R {
     static START: Once = Once::new();
-    // One test at a time: some count allocations, and Python changes threads where it likes.
+    // One test at a time: some count allocations, and Python may switch threads at any point.
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: started once; each test takes the lock and gives it back, also when it panics.
+    // SAFETY: started once; each test takes the lock and releases it, also when it panics.
     unsafe {
         START.call_once(|| {
             Py_InitializeEx(0);
@@ -29,7 +29,7 @@ pub(crate) fn with_python<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Run source text in a new module namespace and give that (a new reference).
+/// Runs source text in a new module namespace and returns that (a new reference).
 ///
 /// # Panics
 /// If it raises; the traceback is printed.

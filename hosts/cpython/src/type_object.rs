@@ -1,9 +1,10 @@
 //! `cladonia.Type`: the type lattice in Python's hands.
 //!
-//! A Python object is a [`Type`] with a pin on the class or object it is specialized with, and references to all that this
-//! reaches: while it lives the handle can't go stale, so what it prints and answers stays true. The collector sees the references, so a
-//! class may hold a type of itself. When the object dies, what only it needed is given up at once. The lattice needs
-//! no compiler, so all of this works where the JIT is off or can't start.
+//! A Python object is a [`Type`] with a pin on the class or object that it is specialized with, and
+//! references to all that this reaches. While it lives the handle can't go stale, so its text form
+//! and its answers stay true. The collector sees the references, so a class may refer to a type of
+//! itself. When the object is deallocated, references that only it needed are released at once. The
+//! lattice needs no compiler, so all of this works where the JIT is off or can't start.
 
 mod methods;
 
@@ -20,11 +21,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What a type keeps from going stale.
+/// The pin that keeps the type from going stale.
 enum Pin {
     None,
-    Class(#[expect(dead_code, reason = "held, not looked at")] ClassPin),
-    Object(#[expect(dead_code, reason = "held, not looked at")] ObjectPin),
+    Class(#[expect(dead_code, reason = "only kept alive")] ClassPin),
+    Object(#[expect(dead_code, reason = "only kept alive")] ObjectPin),
 }
 
 /// The Python object.
@@ -33,20 +34,20 @@ struct TypeObject {
     head: PyObject,
     ty: Type,
     pin: Pin,
-    /// A tuple of all that the pinned handle reaches, or null.
+    /// A tuple of the reach of the pinned handle, or null.
     keeps: Object,
 }
 
-/// The class `cladonia.Type`, once it is made.
+/// The class `cladonia.Type`, once it is created.
 static CLASS: AtomicPtr<PyObject> = AtomicPtr::new(null_mut());
 
-const DOC: &std::ffi::CStr = c"A set of values, as the compiler knows it.
+const DOC: &std::ffi::CStr = c"A set of values, as the compiler represents it.
 
 `Type.of(obj)`, `Type.of_class(cls, exact=False)` and `Type.parse(text)` make types; every predefined type is an attribute, as in
-`Type.Long`. `a <= b` asks whether every value of `a` is one of `b`; `a | b`, `a & b` and `a - b` hold every value they should and may
-hold more. A type keeps the class or object it speaks of alive.";
+`Type.Long`. `a <= b` is true if every value of `a` is one of `b`; `a | b`, `a & b` and `a - b` contain every value they should and may
+contain more. A type keeps the class or object that it names alive.";
 
-/// The class, made by the first call; a new reference, or null with an exception set.
+/// The class, created by the first call; a new reference, or null with an exception set.
 ///
 /// # Safety
 /// The GIL is held.
@@ -92,8 +93,9 @@ unsafe fn make_class() -> Object {
         flags: flags as _,
         slots: slots.as_mut_ptr(),
     };
-    // SAFETY: the slots are functions of these signatures, and live for the call; what is kept of them is static. Nobody has
-    // the class yet, so its dictionary may still be filled.
+    // SAFETY: the slots are functions of these signatures, and live for the call; the class keeps
+    // only static data of them. The class is not published yet, so its dictionary may still be
+    // filled.
     unsafe {
         let class = PyType_FromSpec(&mut spec);
         if class.is_null() {
@@ -120,7 +122,8 @@ unsafe fn make_class() -> Object {
 /// # Safety
 /// The GIL is held; `class` is the class of types; `keeps` is a tuple or null.
 unsafe fn allocate(class: Object, ty: Type, pin: Pin, keeps: Object) -> Object {
-    // SAFETY: the class says how large its instances are; the fields are written before anybody sees them.
+    // SAFETY: the class determines the size of its instances; the fields are written before the
+    // object is published.
     unsafe {
         let object = PyType_GenericAlloc(class.cast(), 0).cast::<TypeObject>();
         if object.is_null() {
@@ -137,17 +140,18 @@ unsafe fn allocate(class: Object, ty: Type, pin: Pin, keeps: Object) -> Object {
     }
 }
 
-/// A type as a Python object, with what it speaks of pinned and kept.
+/// A type as a Python object, with its reach pinned and kept alive.
 ///
 /// # Safety
-/// The GIL is held, the class was made, and the handles in the type are alive or stale for good.
+/// The GIL is held, the class was created, and the handles in the type are alive or permanently
+/// stale.
 unsafe fn new(ty: Type) -> Result<Object, ()> {
     let pin = match (ty.unique_class(), ty.as_object()) {
         (Some(class), _) => class.try_pin().map_or(Pin::None, Pin::Class),
         (_, Some(object)) => object.try_pin().map_or(Pin::None, Pin::Object),
         _ => Pin::None,
     };
-    // SAFETY: the caller's promise; what is pinned is alive.
+    // SAFETY: the caller's promise; pinned objects are alive.
     unsafe {
         if matches!(pin, Pin::None) {
             let object = allocate(CLASS.load(Ordering::Relaxed), ty, pin, null_mut());
@@ -179,20 +183,20 @@ unsafe fn new(ty: Type) -> Result<Object, ()> {
 /// # Safety
 /// The GIL is held, and the object is alive.
 unsafe fn type_of(object: Object) -> Option<Type> {
-    // SAFETY: the class can't be inherited from, so its instances are as it made them.
+    // SAFETY: the class has no subclasses, so its instances have this layout.
     unsafe {
         let is_one = Py_TYPE(object).cast() == CLASS.load(Ordering::Relaxed);
         is_one.then(|| (*object.cast::<TypeObject>()).ty)
     }
 }
 
-/// Whether what no compile has pinned may be given up.
+/// True if objects without a pin may be released, since no compile is running.
 fn is_quiet(gil: Gil) -> bool {
     gil.started()
         .is_none_or(|runtime| !runtime.compiler.is_at_work())
 }
 
-/// Makes sure that classes can be read; says why not otherwise.
+/// Makes sure that classes can be read; else raises an error with the reason.
 fn ready() -> Result<(), ()> {
     use std::sync::OnceLock;
     static READY: OnceLock<Result<(), String>> = OnceLock::new();
@@ -213,12 +217,12 @@ fn ready() -> Result<(), ()> {
     })
 }
 
-/// Lets go of what the type pins and keeps.
+/// Releases the type's pin and references.
 ///
 /// # Safety
 /// The GIL is held; the object is a type.
 unsafe fn let_go(object: Object) {
-    // SAFETY: the caller's promise. The object is as good as empty before anything else runs.
+    // SAFETY: the caller's promise. The object is empty before any other code runs.
     unsafe {
         let object = object.cast::<TypeObject>();
         let pin = std::mem::replace(&mut (*object).pin, Pin::None);
@@ -237,7 +241,8 @@ unsafe fn let_go(object: Object) {
 }
 
 unsafe extern "C" fn dealloc(object: Object) {
-    // SAFETY: the object is dying; an instance of a heap class holds its class.
+    // SAFETY: the object is being deallocated; an instance of a heap class owns a reference to its
+    // class.
     unsafe {
         let class = Py_TYPE(object);
         PyObject_GC_UnTrack(object.cast());
@@ -280,7 +285,7 @@ unsafe extern "C" fn hash(object: Object) -> Py_hash_t {
     // SAFETY: the slot's operand is a type.
     unsafe { own(object) }.hash(&mut hasher);
     match hasher.finish() as Py_hash_t {
-        // Means an error.
+        // -1 would signal an error.
         -1 => -2,
         hash => hash,
     }

@@ -1,12 +1,17 @@
-//! The program's state as one compile sees it: what globals are, how attributes are reached, what callees do.
+//! The program's state as one compile sees it: the values of globals, the access paths of
+//! attributes, the effects of callees.
 //!
-//! Everything is read under the interpreter's lock and nothing is changed, but that a class may get a version tag (without
-//! one CPython does not report its changes). Whatever an answer relies on comes with it, as an assumption to be
-//! watched or as a check in the plan; where neither would do, the answer is that nothing is known.
+//! Everything is read under the interpreter's lock and nothing is changed, except that a class may
+//! get a version tag (without one CPython does not report its changes). An answer comes with the
+//! facts that it relies on, as an assumption to be watched or as a check in the plan; if neither is
+//! possible, the answer is "unknown".
+//!
+//! For example, the answer for the global name `len` is the builtin function, with two assumptions:
+//! the module's dict has no such name, and that of `builtins` is unchanged.
 //!
 //! # Safety contract
-//! A token of a live handle is the address of an object that the handle registry keeps alive. A [`CPythonWorld`] is
-//! used with the interpreter's lock held.
+//! A token of a live handle is the address of an object that the handle registry keeps alive. A
+//! [`CPythonWorld`] is used with the interpreter's lock held.
 
 mod attributes;
 pub mod callees;
@@ -35,7 +40,7 @@ use pyo3_ffi::*;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
-/// The intrinsics that access plans are made of.
+/// The intrinsics that access plans consist of.
 #[derive(Clone, Copy, Debug)]
 struct PlanIds {
     check_class: IntrinsicId,
@@ -91,12 +96,12 @@ impl PlanIds {
     }
 }
 
-/// What follows from the intrinsics of plans alone: any thread may ask.
+/// Answers that follow from the intrinsics of plans alone: any thread may query them.
 #[derive(Debug)]
 pub struct Anywhere(PlanIds);
 
 impl Anywhere {
-    /// That of this host.
+    /// The answers for this host.
     pub fn new(host: &Host) -> Anywhere {
         Anywhere(PlanIds::new(host))
     }
@@ -134,23 +139,25 @@ pub struct CPythonWorld<'a> {
     known: Known<'a>,
 }
 
-/// What the runtime knows of functions and names.
+/// The runtime's data about functions and names.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
-    /// The address of the entry cell of functions with this code, these globals and builtins, or 0 if they have none.
+    /// The address of the entry cell of functions with this code, these globals and builtins, or 0
+    /// if they have none.
     pub entry_cell: &'a dyn Fn([Obj; 3]) -> u64,
-    /// Where a function can be called with raw values.
+    /// The raw entry of a function.
     pub raw_entry: &'a dyn Fn(Obj) -> Option<RawEntry>,
-    /// A function's bytecode, if calls of it may become it: of the function, if it is one, with its code, globals and builtins.
+    /// A function's bytecode, if calls of it may be inlined: of the function, if there is one, with
+    /// its code, globals and builtins.
     pub inlinee: &'a dyn Fn(Obj, [Obj; 3]) -> Option<Code>,
-    /// Whether a name of a namespace (its dict's address) has changed too often to be relied on.
+    /// True if a name of a namespace (its dict's address) has changed too often to be relied on.
     pub is_unstable: &'a dyn Fn(u64, &str) -> bool,
-    /// Where functions that were offered to be inlined look up their names.
+    /// The namespaces of functions that were offered for inlining.
     pub others: &'a Namespaces,
 }
 
 impl<'a> CPythonWorld<'a> {
-    /// The world of a function with this code, and these globals and builtins (as in its frame).
+    /// The `World` of a function with this code, and these globals and builtins (as in its frame).
     ///
     /// # Safety
     /// The interpreter's lock is held, and all three objects live, as long as this is used.
@@ -181,8 +188,8 @@ impl<'a> CPythonWorld<'a> {
         }
     }
 
-    /// What an exact dict holds under a name, and the assumption that it stays: `Ok(None)` if it holds nothing,
-    /// an error if it cannot be relied on.
+    /// The value of a name in an exact dict, and the assumption that it stays: `Ok(None)` if there
+    /// is none, an error if it cannot be relied on.
     fn look_up(
         &self,
         dict: Obj,
@@ -215,11 +222,11 @@ impl<'a> CPythonWorld<'a> {
     }
 }
 
-/// A name cannot be relied on.
+/// The name's value cannot be relied on.
 #[derive(Debug)]
 struct Unreliable;
 
-/// An interned string of our own.
+/// An interned string, with a reference of our own.
 struct Name(Obj);
 
 impl Name {
@@ -237,9 +244,10 @@ impl Name {
         }
     }
 
-    /// Its address, for good, and its hash.
+    /// Its address, which is kept alive forever, and its hash.
     fn hashed(&self) -> [i64; 2] {
-        // SAFETY: the lock is held; a unit that names the string may outlive whoever held it.
+        // SAFETY: the lock is held; a unit that names the string may outlive the string's other
+        // owners.
         unsafe {
             let hash = PyObject_Hash(self.0);
             dictionaries::hold(self.0);
@@ -278,9 +286,9 @@ fn call(id: IntrinsicId, imms: &[i64]) -> IntrinsicCall {
     }
 }
 
-/// Whether a unit may hold a reference to a global's value: not to an instance of a user's class (or a bare `object()`),
-/// whose end the program may be waiting for, and whose references it may count.
-fn may_be_held(value: ObjectHandle) -> bool {
+/// True if a unit may keep a global's value alive: not an instance of a user-defined class (or a
+/// bare `object()`), since the program may wait for its deallocation or read its reference count.
+fn may_keep_alive(value: ObjectHandle) -> bool {
     let Some(object) = object_of(value) else {
         return false;
     };
@@ -298,7 +306,7 @@ impl World for CPythonWorld<'_> {
         let (globals, builtins) = self.namespace(namespace)?;
         let (found, here) = self.look_up(globals, name).ok()?;
         if let Some(value) = found {
-            if !may_be_held(value) {
+            if !may_keep_alive(value) {
                 return None;
             }
             return Some(Global {
@@ -315,7 +323,7 @@ impl World for CPythonWorld<'_> {
 
     fn global_get(&self, namespace: u64, name: &str) -> Option<IntrinsicCall> {
         let (globals, _) = self.namespace(namespace)?;
-        // SAFETY: the lock is held while a world is asked; a dictionary and a string that live.
+        // SAFETY: the lock is held while a world is queried; a live dictionary and string.
         unsafe {
             let name = Name::new(name)?;
             if PyDict_CheckExact(globals) == 0 || PyDict_GetItemWithError(globals, name.0).is_null()
@@ -395,7 +403,7 @@ impl World for CPythonWorld<'_> {
 
     fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {
         let tuple = object_of(object)?;
-        // SAFETY: the lock is held while a world is asked; a tuple owns its items.
+        // SAFETY: the lock is held while a world is queried; a tuple owns its items.
         unsafe {
             (PyTuple_CheckExact(tuple) != 0).then(|| {
                 (0..PyTuple_Size(tuple))

@@ -1,4 +1,4 @@
-//! Tests of the folder: each makes one of its own and does to it what may happen.
+//! Tests of the folder: each creates one of its own and damages it in some way.
 
 use super::*;
 use std::os::unix::fs::PermissionsExt;
@@ -17,7 +17,7 @@ impl Place {
         Place(path)
     }
 
-    /// What a process that comes now sees.
+    /// The folder as a new process sees it.
     fn folder(&self) -> Folder {
         self.with_limit(LIMIT)
     }
@@ -53,11 +53,11 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn what_was_kept_is_found_by_others_and_is_the_owner_s_alone() {
+fn stored_code_is_found_by_other_processes_and_private_to_its_owner() {
     let place = Place::new();
     let (first, other) = (place.folder(), key(18, 1));
     assert_eq!(first.find(&other), None);
-    // Nothing was made for a question.
+    // A lookup creates nothing.
     assert!(!place.0.join("code").exists());
     first.keep(&other, b"body".to_vec());
     assert!(
@@ -83,7 +83,8 @@ fn a_damaged_file_is_a_count_and_is_written_again() {
     let key = key(0, 1);
     keep(&place.folder(), &key, b"the body of a function");
     let sound = fs::read(place.file(&key)).unwrap();
-    // One byte of each part: the form, the key, the checksum, the body; and what is cut off, or goes on.
+    // One byte of each part is flipped: the format, the key, the checksum, the body. Other files
+    // are truncated or too long.
     let flipped = [0, 7, 8, 23, 24, 39, HEADER, sound.len() - 1].map(|at| {
         let mut bytes = sound.clone();
         bytes[at] ^= 16;
@@ -119,7 +120,7 @@ fn a_link_a_pipe_and_a_folder_are_not_read() {
     keep(&place.folder(), &a, b"a");
     std::os::unix::fs::symlink(place.file(&a), place.file(&b)).unwrap();
     let pipe = CString::new(place.file(&c).as_os_str().as_bytes()).unwrap();
-    // SAFETY: a text that ends.
+    // SAFETY: a C string.
     assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
     fs::create_dir(place.file(&d)).unwrap();
     let folder = place.folder();
@@ -130,7 +131,7 @@ fn a_link_a_pipe_and_a_folder_are_not_read() {
 }
 
 #[test]
-fn what_others_may_write_to_is_not_used() {
+fn a_folder_that_others_may_write_to_is_not_used() {
     let place = Place::new();
     let key = key(0, 1);
     keep(&place.folder(), &key, b"a");
@@ -153,8 +154,8 @@ fn what_others_may_write_to_is_not_used() {
 }
 
 #[test]
-fn what_is_another_user_s_is_not_used() {
-    // Only root can give something away.
+fn a_folder_of_another_user_is_not_used() {
+    // Only root can change the owner of a file.
     // SAFETY: it has no preconditions.
     if unsafe { libc::geteuid() } != 0 {
         return;
@@ -169,9 +170,9 @@ fn what_is_another_user_s_is_not_used() {
 }
 
 #[test]
-fn where_nothing_can_be_written_nothing_is_tried_for_long() {
+fn after_repeated_write_errors_no_write_is_tried() {
     let place = Place::new();
-    // A file is where the folder should be: it can't be made, whoever the user is.
+    // A file is in the place of the folder, so no user can create it.
     fs::write(place.0.join("code"), b"").unwrap();
     let folder = place.folder();
     for n in 0..20 {
@@ -189,17 +190,15 @@ fn where_nothing_can_be_written_nothing_is_tried_for_long() {
         keep(&folder, &key(32, n), b"a");
     }
     let counts = folder.counts();
-    assert_eq!(
-        (counts.stored, counts.errors),
-        (0, u64::from(MOST_FAILURES))
-    );
+    assert_eq!((counts.stored, counts.errors), (0, u64::from(MAX_FAILURES)));
     assert_eq!(folder.find(&key(0, 0)).unwrap(), b"a");
 }
 
-/// `/dev/full` says that the disk is full, but is no folder; a limit on the size of files says nearly the same.
+/// `/dev/full` simulates a full disk, but is no folder; a limit on the size of files has nearly the
+/// same effect.
 #[test]
 fn a_full_disk_leaves_nothing_half_written() {
-    // The limit is the process's, and so a child's: this test alone runs there.
+    // The limit is a process's, so this test alone runs in a child.
     const MARK: &str = "CLADONIA_TEST_FULL";
     if std::env::var_os(MARK).is_none() {
         let test = std::env::current_exe().unwrap();
@@ -222,7 +221,7 @@ fn a_full_disk_leaves_nothing_half_written() {
         rlim_cur: 1000,
         rlim_max: 1000,
     };
-    // SAFETY: of this process alone; writing too much is an error then, not a signal.
+    // SAFETY: affects this process only; writing too much is an error then, not a signal.
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
@@ -237,7 +236,7 @@ fn a_full_disk_leaves_nothing_half_written() {
 }
 
 #[test]
-fn what_was_not_used_for_the_longest_time_goes_first() {
+fn the_least_recently_used_file_is_removed_first() {
     let place = Place::new();
     // Sixteen files of a block in each subfolder.
     let folder = place.with_limit(PARTS * 16 * BLOCK);
@@ -252,7 +251,7 @@ fn what_was_not_used_for_the_longest_time_goes_first() {
     }
     // The oldest one is used again.
     assert!(folder.find(&keys[14]).is_some());
-    // One that a process has left behind unfinished, and one of a process that is at it.
+    // A temporary file that an ended process has left, and one of a process that is still writing.
     let unfinished = |name: &str, hours| {
         let path = place.0.join("code/0").join(name);
         fs::write(&path, b"").unwrap();
@@ -267,7 +266,7 @@ fn what_was_not_used_for_the_longest_time_goes_first() {
     let (old, new) = (unfinished(".1.0", 2), unfinished(".2.0", 0));
     keep(&folder, &key(0, 17), b"a");
     assert!(old.exists(), "nothing was swept");
-    // A write that sweeps is one in sixteen, by the key.
+    // One write in sixteen sweeps, by the key.
     keep(&folder, &key(0, 16), b"a");
     assert!(!old.exists() && new.exists());
     let left: Vec<bool> = keys.iter().map(|key| place.file(key).exists()).collect();

@@ -1,4 +1,5 @@
-//! Decoding against the `dis` module: every instruction of a sample of the standard library, and each odd one by hand.
+//! Compares decoding with the `dis` module: every instruction of a sample of the standard library,
+//! and each rare one by hand.
 
 use super::*;
 use crate::testing::{Method, run, with_python};
@@ -15,7 +16,7 @@ unsafe extern "C" fn dump(_: *mut PyObject, code: *mut PyObject) -> *mut PyObjec
     }
 }
 
-/// Decodes, verifies, prints, parses and prints again; what went wrong, or nothing.
+/// Decodes, verifies, prints, parses and prints again; returns the error, or an empty string.
 unsafe extern "C" fn round_trip(_: *mut PyObject, code: *mut PyObject) -> *mut PyObject {
     // SAFETY: called by Python code.
     let text = match unsafe { decode(code) } {
@@ -33,7 +34,7 @@ fn reprinted(code: &Code) -> Result<(), String> {
     let once = Document::print(std::slice::from_ref(code));
     let document = Document::parse(&once).map_err(|error| format!("{error} in\n{once}"))?;
     let twice = Document::print(&document.codes);
-    // Numbers in labels count what the host has registered.
+    // Numbers in labels count the classes that the host has registered.
     let without_numbers = |text: &str| {
         let pieces = text
             .split('#')

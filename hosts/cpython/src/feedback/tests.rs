@@ -21,7 +21,8 @@ unsafe extern "C" fn hinted(_: *mut PyObject, code: *mut PyObject) -> *mut PyObj
 
 static HINTED: Method = Method::new(c"hinted", hinted, ffi::METH_O);
 
-/// Runs `body` (the body of a function `f` with `setup` before it) until it is specialised, and compares its hints.
+/// Runs `body` (the body of a function `f` with `setup` before it) until it is specialised, and
+/// compares its hints.
 #[track_caller]
 fn check(setup: &str, body: &str, expected: &[&str]) {
     let script = format!(
@@ -95,7 +96,7 @@ class FeedbackPoint:
 def feedback_callee(x): return x
 p = FeedbackPoint()";
     check(setup, "p.x", &["load_attr ObjectUser[FeedbackPoint:Exact]"]);
-    // Other classes of the same name follow, each its own.
+    // Other classes of the same name follow, each with its own number.
     check(
         setup,
         "p.x = 2",
@@ -124,7 +125,7 @@ p = FeedbackPoint()";
 }
 
 #[test]
-fn a_version_that_is_gone_gives_nothing() {
+fn an_unknown_version_has_no_class_and_no_function() {
     with_python(|| {
         // SAFETY: the lock is held.
         unsafe {
@@ -152,7 +153,7 @@ unsafe extern "C" {
     fn PyFunction_SetVectorcall(function: *mut PyObject, call: *const std::ffi::c_void);
 }
 
-/// How the interpreter calls functions.
+/// The interpreter's vectorcall of functions.
 static ORIGINAL: std::sync::OnceLock<ffi::vectorcallfunc> = std::sync::OnceLock::new();
 
 unsafe extern "C" fn passes_on(
@@ -166,7 +167,7 @@ unsafe extern "C" fn passes_on(
     unsafe { original(function, args, count, names) }
 }
 
-/// Gives a function another way to be called, as it has when it is compiled.
+/// Replaces a function's vectorcall, as compiling it does.
 unsafe extern "C" fn replace_call(_: *mut PyObject, f: *mut PyObject) -> *mut PyObject {
     // SAFETY: called by Python code, with a function.
     unsafe {
@@ -245,9 +246,11 @@ fn live_values_give_their_exact_class() {
     });
 }
 
-/// First executions of each adaptive instruction that has not been specialised, a line each: op, count.
+/// First executions of each adaptive instruction that has not been specialised, a line each: op,
+/// count.
 unsafe extern "C" fn executed(_: *mut PyObject, code: *mut PyObject) -> *mut PyObject {
-    // SAFETY: called by Python code; the adaptive code is that of the code object, positions are those of opcodes.
+    // SAFETY: called by Python code; the adaptive code is that of the code object, positions are
+    // those of opcodes.
     unsafe {
         let decoded = decode(code).expect("a compiler's code");
         let units = code
@@ -267,7 +270,7 @@ unsafe extern "C" fn executed(_: *mut PyObject, code: *mut PyObject) -> *mut PyO
 static EXECUTED: Method = Method::new(c"executed", executed, ffi::METH_O);
 
 #[test]
-fn what_was_executed_seldom_is_told_from_what_was_seen_and_what_cannot_be_specialised() {
+fn rarely_executed_instructions_are_distinguished_from_specialised_and_unspecialisable_ones() {
     let script = "
 def f(n, x):
     x.a = n
@@ -289,6 +292,7 @@ found = executed(f.__code__)
     });
     let found = found.expect("plain text");
     let lines: Vec<&str> = found.lines().collect();
-    // The comparisons were specialised, the store of an attribute cannot be; the subscript has raised the only time.
+    // The comparisons were specialised, the store of an attribute cannot be; the subscript has
+    // raised the only time.
     assert_eq!(lines, ["binary_subscr 1", "binary_op 0", "binary_op 0"]);
 }

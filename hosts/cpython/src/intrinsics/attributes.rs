@@ -1,7 +1,9 @@
-//! What access plans are made of: checks of an object's dictionary and values, loads and stores of fields.
+//! The building blocks of access plans: checks of an object's dictionary and values, loads and
+//! stores of fields.
 //!
-//! All of them take the object first, whose exact class has been checked (or is now), and constants last. Offsets count from the
-//! object's address. A check gives nothing and fails where the plan does not hold.
+//! All of them take the object first, whose exact class was checked before (or is checked by this
+//! one), and constants last. Offsets count from the object's address. A check has no result, and
+//! fails if the plan does not apply.
 
 use super::Set;
 use super::containers::element;
@@ -15,10 +17,12 @@ use pyo3_ffi::{PyFloat_Type, PyLong_Type, PyUnicode_Type};
 pub const CHECK_CLASS: &str = "check_class";
 /// `(object, valid)`: the inline values, whose `valid` byte is at that offset, are in use.
 pub const CHECK_INLINE_VALUES: &str = "check_inline_values";
-/// `(object, place)`: the word at the offset is null: an inline value that is not set, or a dictionary not made.
+/// `(object, place)`: the word at the offset is null: an inline value that is not set, or a
+/// dictionary that does not exist.
 pub const CHECK_NULL: &str = "check_null";
-/// `(object, (keys, count)...)`: the keys that the instances of each of so many classes share have not grown (there are never fewer: it
-/// is enough to look at how many there are together), so that a name that was not among them is on no instance with inline values.
+/// `(object, (keys, count)...)`: the shared keys of the instances of each of these classes have not
+/// grown. So a name that was not among them is on no instance with inline values. Keys never
+/// shrink, so it is enough to check the sum of their numbers.
 pub const CHECK_SHARED_KEYS: [&str; 6] = [
     "check_shared_keys",
     "check_shared_keys2",
@@ -29,26 +33,27 @@ pub const CHECK_SHARED_KEYS: [&str; 6] = [
 ];
 /// `(object, place) -> value`: a slot or inline value; fails if it is not set.
 pub const LOAD_FIELD: &str = "load_field";
-/// `(object, index) -> value`: an item of a tuple; fails if it has not so many.
+/// `(object, index) -> value`: an item of a tuple; fails if the tuple is too short.
 pub const LOAD_ITEM: &str = "load_item";
-/// `(object, value, place) -> old`: store a slot; the old value may be null.
+/// `(object, value, place) -> old`: stores a slot; the old value may be null.
 pub const STORE_SLOT: &str = "store_slot";
-/// `(object, place)`: what stands in a slot or inline value can be dropped without anybody noticing: nothing, an object that
-/// others hold too, or one of a class whose objects hold none and end silently.
+/// `(object, place)`: dropping the contents of a slot or inline value is not observable: it is
+/// null, an object with other references, or one of a class whose objects own no others and have no
+/// finaliser.
 pub const CHECK_QUIET_SLOT: &str = "check_quiet_slot";
-/// `(object, value, values, index) -> old`: store an inline value; `values` is the offset of the values' header. Fails
-/// if the values are not in use or the object has a dictionary.
+/// `(object, value, values, index) -> old`: stores an inline value; `values` is the offset of the
+/// values' header. Fails if the values are not in use or the object has a dictionary.
 pub const STORE_INLINE_VALUE: &str = "store_inline_value";
 
-/// `(object, value, values, index, position) -> null`: store the inline value of a name that a new object has none of; it has as many
-/// values as `position` says.
+/// `(object, value, values, index, position) -> null`: stores the inline value of a name that a new
+/// object does not have yet; the object has `position` values.
 pub const STORE_FIRST_VALUE: &str = "store_first_value";
 
-/// `(class) -> object`: a new instance of a class of the program that makes them as `object` does; fails where there is no
-/// memory.
+/// `(class) -> object`: a new instance of a user-defined class that allocates as `object` does;
+/// fails if there is no memory.
 pub const NEW_INSTANCE: &str = "new_instance";
 
-/// `(function, code, globals, builtins) -> ()`: whether a function is of these.
+/// `(function, code, globals, builtins) -> ()`: the function has these parts.
 pub const CHECK_FUNCTION: &str = "check_function";
 
 /// `(function, number) -> cell`: a cell of a function's closure.
@@ -247,7 +252,7 @@ pub(super) fn define(set: &mut Set<'_>) {
     );
 }
 
-/// Go on if `cond` holds, and end the intrinsic both ways.
+/// Continues if `cond` holds, and ends the intrinsic on both paths.
 pub(super) fn check(b: &mut Builder<'_>, cond: Value) {
     let fail = b.cold_block();
     b.guard(cond, fail);
@@ -286,15 +291,15 @@ pub(super) fn store_inline_value(
     b.terminate(Term::Fail);
 }
 
-/// Where an inline value is, less the header.
+/// The address of an inline value, without the header.
 fn value_place(b: &mut Builder<'_>, values: Value, index: Value) -> Value {
     let three = b.iconst(3);
     let bytes = b.op(Opcode::Ishl, &[index, three]);
     b.op(Opcode::Padd, &[values, bytes])
 }
 
-/// The first value of a name: its index goes to the end of the order of insertion, an array of bytes behind the values, of which
-/// `used` are used.
+/// Appends the index of a new inline value to the order of insertion, an array of bytes behind the
+/// values, of which `used` are used.
 fn put_in_order(b: &mut Builder<'_>, values: Value, used: Value, index: Value) {
     let capacity = b.load(Width::U8, values, dict_values::CAPACITY);
     let order = value_place(b, values, capacity);

@@ -1,5 +1,5 @@
-//! Calls of C functions by their flavour, as the interpreter's specialised instructions make them, and what is known of some
-//! without a call.
+//! Calls of C functions by their flavour, as the interpreter's specialised instructions make them,
+//! and known functions that need no call.
 
 use super::{Context, Set};
 use crate::abi::eval_breaker::EVENTS;
@@ -8,22 +8,24 @@ use cladonia::facts::Effects;
 use cladonia::lir::{Builder, IntCond, Opcode, Signature, Value};
 use cladonia::ll::{Ty, Width};
 
-/// How a C function takes its arguments.
+/// The calling convention of a C function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Takes {
-    /// Nothing else.
+    /// No further argument.
     Nothing,
     /// One argument.
     One,
     /// An array and its length.
     Array,
-    /// The same, and names of keywords, of which there are none here. Also how a class's vectorcall takes them.
+    /// The same, and names of keywords, of which there are none here. A class's vectorcall has this
+    /// convention too.
     ArrayAndNames,
 }
 
-/// The intrinsic for a flavour: of a function, whose receiver is a constant, or of a method, whose receiver is the first operand.
-/// They take the thread, the address of the operands, then the callable, the C function, the constant receiver, and the number
-/// of arguments without the receiver.
+/// The intrinsic for a flavour: of a function, whose receiver is a constant, or of a method, whose
+/// receiver is the first operand. They take the thread, the address of the operands, then the
+/// callable, the C function, the constant receiver, and the number of arguments without the
+/// receiver.
 pub const FLAVOURS: [(&str, Takes, bool); 8] = [
     ("call_without", Takes::Nothing, false),
     ("call_method_without", Takes::Nothing, true),
@@ -34,9 +36,9 @@ pub const FLAVOURS: [(&str, Takes, bool); 8] = [
     ("call_with_names", Takes::ArrayAndNames, false),
     ("call_method_with_names", Takes::ArrayAndNames, true),
 ];
-/// `(thread, operands, function) -> object`: a C function of one object.
+/// `(thread, operands, function) -> object`: calls a C function of one object.
 pub const CALL_UNARY: &str = "call_unary";
-/// `(thread, head, list)`: the words at both addresses are null, so no hook hears of audited events.
+/// `(thread, head, list)`: the words at both addresses are null, so there is no audit hook.
 pub const CHECK_UNAUDITED: &str = "check_unaudited";
 /// `(object) -> i64`: its address.
 pub const ADDRESS_OF: &str = "address_of";
@@ -84,17 +86,16 @@ pub(super) fn define(set: &mut Set<'_>) {
 fn by_flavour(b: &mut Builder<'_>, p: &[Value], takes: Takes, is_method: bool, context: &Context) {
     let (thread, operands) = (p[0], p[1]);
     let (callable, function) = (p[2], p[3]);
-    let (receiver, rest) = match is_method {
-        true => {
-            let eight = b.iconst(8);
-            let receiver = b.load(Width::Ptr, operands, 0);
-            (receiver, b.op(Opcode::Padd, &[operands, eight]))
-        }
-        false => (p[4], operands),
+    let (receiver, rest) = if is_method {
+        let eight = b.iconst(8);
+        let receiver = b.load(Width::Ptr, operands, 0);
+        (receiver, b.op(Opcode::Padd, &[operands, eight]))
+    } else {
+        (p[4], operands)
     };
     let result = match takes {
         Takes::Nothing | Takes::One => {
-            // These are counted, as the interpreter counts them.
+            // These count recursion, as the interpreter does.
             let (done, deep, go) = (b.block(), b.cold_block(), b.block());
             let result = b.param(done, PTR);
             let left = recursion::check_c(b, thread, go, deep);
@@ -129,7 +130,7 @@ fn by_flavour(b: &mut Builder<'_>, p: &[Value], takes: Takes, is_method: bool, c
             b.call_indirect(signature, function, &[receiver, rest, p[5], none])[0]
         }
     };
-    // A result or an exception, never both or neither.
+    // There must be a result or an exception, never both or neither.
     let exception = b.load(Width::Ptr, thread, t::CURRENT_EXCEPTION);
     let raised = b.is_null(result);
     let quiet = b.is_null(exception);
@@ -143,7 +144,7 @@ fn by_flavour(b: &mut Builder<'_>, p: &[Value], takes: Takes, is_method: bool, c
     return_after(b, thread, result, context);
 }
 
-/// Return the result of a call once the work is done that is pending by then.
+/// Returns the result of a call after handling the pending work.
 fn return_after(b: &mut Builder<'_>, thread: Value, result: Value, context: &Context) {
     let (quiet, work) = (b.block(), b.cold_block());
     let word = b.load(Width::I64, thread, t::EVAL_BREAKER);

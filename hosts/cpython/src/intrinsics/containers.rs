@@ -176,7 +176,7 @@ pub(super) fn define(set: &mut Set<'_>) {
     );
 }
 
-/// What a helper makes that gives null where there is no memory.
+/// Returns the result of a helper; fails if the helper returns null for lack of memory.
 fn made_by(b: &mut Builder<'_>, p: &[Value], helper: HelperId) {
     let no_memory = b.cold_block();
     let object = b.call(helper, p, &[PTR])[0];

@@ -1,8 +1,9 @@
-//! Attributes of instances that keep them in a dictionary of their own, or may.
+//! Attributes of instances that have, or may have, a dictionary of their own.
 //!
-//! All take the object first, whose exact class has been checked, and constants last. A dictionary is at an offset from the
-//! object; where in it a name is, its cell remembers (as for the names of a namespace), and each use checks that. A name's hash is
-//! passed as if it were an address, since it is another number in each process.
+//! All take the object first, whose exact class was checked before, and constants last. The pointer
+//! to a dictionary is at an offset from the object. A cell remembers the position of a name in the
+//! dictionary (as for the names of a namespace), and each use checks it. A name's hash is passed as
+//! an address, since it differs in each process.
 
 use super::attributes::store_inline_value;
 use super::namespace::{find, replace};
@@ -12,25 +13,28 @@ use cladonia::facts::Effects;
 use cladonia::lir::{Block, Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
 
-/// `(object, dict, name, hash)`: the dictionary at the offset is not made or has nothing by this name.
+/// `(object, dict, name, hash)`: the dictionary at the offset does not exist or does not have this
+/// name.
 pub const CHECK_DICT_LACKS: &str = "check_dict_lacks";
-/// `(object, valid, place, name, hash)`: where the inline values are in use, the one at `place` is missing, else the
-/// dictionary has nothing by this name.
+/// `(object, valid, place, name, hash)`: if the inline values are in use, the one at `place` is
+/// missing; else the dictionary does not have the name.
 pub const CHECK_INSTANCE_LACKS: &str = "check_instance_lacks";
-/// `(object, valid, keys, count, name, hash)`: where the inline values are in use, no name has come to the keys, which were
-/// `count` without this one, else the dictionary has nothing by this name.
+/// `(object, valid, keys, count, name, hash)`: if the inline values are in use, the keys still
+/// number `count`, so the name is not among them; else the dictionary does not have the name.
 pub const CHECK_INSTANCE_KEYS: &str = "check_instance_keys";
-/// `(object, dict, name, cell) -> value`: what the dictionary at the offset has; fails if that is nothing.
+/// `(object, dict, name, cell) -> value`: the value in the dictionary at the offset; fails if there
+/// is none.
 pub const LOAD_DICT_VALUE: &str = "load_dict_value";
-/// `(dict, name, cell) -> value`: what this dictionary has; fails if that is nothing.
+/// `(dict, name, cell) -> value`: the value in this dictionary; fails if there is none.
 pub const LOAD_GLOBAL_VALUE: &str = "load_global_value";
-/// `(object, valid, place, name, cell) -> value`: the inline value at `place` if those are in use, else what the dictionary
-/// has; fails if that is nothing.
+/// `(object, valid, place, name, cell) -> value`: the inline value at `place` if those are in use,
+/// else the value in the dictionary; fails if there is none.
 pub const LOAD_INSTANCE_VALUE: &str = "load_instance_value";
-/// `(object, value, dict, name, cell) -> old`: replace what the dictionary at the offset has; fails if that is nothing.
+/// `(object, value, dict, name, cell) -> old`: replaces the value in the dictionary at the offset;
+/// fails if there is none.
 pub const STORE_DICT_VALUE: &str = "store_dict_value";
-/// `(object, value, values, index, name, cell) -> old`: store an inline value if those are in use, else replace what the
-/// dictionary has; fails if that is nothing.
+/// `(object, value, values, index, name, cell) -> old`: stores an inline value if those are in use,
+/// else replaces the value in the dictionary; fails if there is none.
 pub const STORE_INSTANCE_VALUE: &str = "store_instance_value";
 
 const PTR: Ty = Ty::Ptr;
@@ -102,7 +106,7 @@ pub(super) fn define(set: &mut Set<'_>) {
     );
 }
 
-/// Branch by whether the byte at the offset says that the object's inline values are in use.
+/// Branches on the byte at the offset: are the object's inline values in use?
 fn by_values(b: &mut Builder<'_>, owner: Value, valid: Value) -> (Block, Block) {
     let (inline, own) = (b.block(), b.block());
     let place = b.op(Opcode::Padd, &[owner, valid]);
@@ -116,7 +120,7 @@ fn managed_dict(b: &mut Builder<'_>) -> Value {
     b.iconst(i64::from(object::MANAGED_DICT))
 }
 
-/// What fails ends here.
+/// A block that fails.
 fn fail(b: &mut Builder<'_>) -> Block {
     let (here, fail) = (b.current(), b.cold_block());
     b.switch_to(fail);
@@ -140,7 +144,7 @@ fn load_instance(b: &mut Builder<'_>, p: &[Value], context: &Context) {
     load_dict(b, p[0], offset, p[3], p[4], context);
 }
 
-/// The dictionary at an offset, where there is one.
+/// The dictionary at an offset; jumps to `none` if there is none.
 fn the_dict(b: &mut Builder<'_>, owner: Value, offset: Value, none: Block) -> Value {
     let place = b.op(Opcode::Padd, &[owner, offset]);
     let dict = b.load(Width::Ptr, place, 0);
@@ -163,7 +167,7 @@ fn load_dict(
     value_in(b, dict, (name, cell), unset, context);
 }
 
-/// Give what a dictionary has by a name, by the name's cell.
+/// Returns the value of a name in a dictionary, found through the name's cell.
 fn value_in(
     b: &mut Builder<'_>,
     dict: Value,
@@ -194,7 +198,7 @@ fn store_instance(b: &mut Builder<'_>, p: &[Value], context: &Context) {
     store_dict(b, &[p[0], p[1], offset, p[4], p[5]], offset, context);
 }
 
-/// `p` is the owner, the value, the offset, the name and the cell.
+/// `p` has the owner, the value, the offset, the name and the cell.
 fn store_dict(b: &mut Builder<'_>, p: &[Value], offset: Value, context: &Context) {
     let (unset, slow) = (fail(b), b.cold_block());
     let dict = the_dict(b, p[0], offset, unset);
@@ -208,7 +212,7 @@ fn store_dict(b: &mut Builder<'_>, p: &[Value], offset: Value, context: &Context
     b.ret(&[old]);
 }
 
-/// `p` begins with the object and the place of the byte, and ends with the name and its hash.
+/// `p` begins with the object and the offset of the byte, and ends with the name and its hash.
 fn instance_lacks(
     b: &mut Builder<'_>,
     p: &[Value],
@@ -244,7 +248,8 @@ fn dict_lacks(
     let bits = b.load(Width::U8, table, keys::LOG2_INDEX_BYTES);
     let bytes = b.icmp(IntCond::Eq, log2, bits);
     b.guard(bytes, slow);
-    // The first place to look: where nothing has been there, nothing is elsewhere.
+    // The first place of the probe sequence: if it was never used, the dictionary does not have the
+    // name.
     let one = b.iconst(1);
     let size = b.op(Opcode::Ishl, &[one, log2]);
     let mask = b.op(Opcode::Isub, &[size, one]);

@@ -108,7 +108,7 @@ pub(super) fn define(set: &mut Set<'_>) {
     );
 }
 
-/// Give the item at the iterator's index, which is in range, and advance it.
+/// Returns the item at the iterator's index, which is in range, and advances it.
 fn next(b: &mut Builder<'_>, iter: Value, items: Value, index_at: i32, first: i32) {
     let index = b.load(Width::I64, iter, index_at);
     let place = element(b, items, index);

@@ -1,5 +1,5 @@
-//! Names of a namespace, found through their cells: what the interpreter does for `STORE_NAME` and `LOAD_NAME` in a dict
-//! whose keys did not change.
+//! Names of a namespace, found through their cells: the fast path of `STORE_NAME` and `LOAD_NAME`
+//! for a dict whose keys did not change.
 
 use super::{Context, Set};
 use crate::abi::{dict, dict_keys as keys, dict_versions, gc_head, object};
@@ -33,7 +33,8 @@ pub(super) fn define(set: &mut Set<'_>) {
     );
 }
 
-/// The entry of a name and the value there, which is not null; to `slow` if the cell does not tell.
+/// The entry of a name and the value there, which is not null; jumps to `slow` if the cell does not
+/// match.
 pub(super) fn find(b: &mut Builder<'_>, p: &[Value], slow: Block) -> (Value, Value) {
     let (namespace, name, place) = (p[0], p[1], p[2]);
     let table = b.load(Width::Ptr, namespace, dict::KEYS);
@@ -74,8 +75,9 @@ fn store(b: &mut Builder<'_>, p: &[Value], context: &Context) {
     b.ret(&[old]);
 }
 
-/// Put a value in place of a name's, and return that: `p` is the dict, the name, its cell and the value, `notes` the
-/// watchers that need not hear of it. To `slow`, before anything is done, where the dict's own function is needed.
+/// Replaces the value of a name, and returns the old one: `p` has the dict, the name, its cell and
+/// the value, `notes` the watchers that need no report of it. Jumps to `slow`, before any side
+/// effect, if the dict's own function is needed.
 pub(super) fn replace(
     b: &mut Builder<'_>,
     p: &[Value],
@@ -89,7 +91,7 @@ pub(super) fn replace(
         return;
     };
     let (entry, old) = find(b, p, slow);
-    // Who watches the dict must be told, but for those that need not hear of this name.
+    // The watchers of the dict must be called, except those that need no report of this name.
     let tag = b.load(Width::I64, namespace, dict_versions::WATCHERS_AT);
     let mask = b.iconst(dict_versions::WATCHERS.into());
     let watchers = b.op(Opcode::Iand, &[tag, mask]);
@@ -101,7 +103,7 @@ pub(super) fn replace(
         None => b.icmp_imm(IntCond::Eq, watchers, 0),
     };
     b.guard(untold, slow);
-    // The collector must know of a dict that holds more than atoms.
+    // The collector must track a dict that has values other than atoms.
     let next = b.load(Width::I64, namespace, GC_NEXT);
     let tracked = b.icmp_imm(IntCond::Ne, next, 0);
     b.guard(tracked, slow);
@@ -110,7 +112,7 @@ pub(super) fn replace(
     b.ret(&[old]);
 }
 
-/// The header's field, from the object: 0 while the collector does not know of it.
+/// The field of the header, relative to the object: 0 while the collector does not track it.
 const GC_NEXT: i32 = gc_head::NEXT - object::GC_HEAD;
 
 #[cfg(test)]
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_is_what_the_interpreter_does() {
+    fn a_store_has_the_effects_of_the_interpreter() {
         with_python(|| {
             let mut f = Fixture::new("a = 1\nb = object()\nc = [2]\nlist_ = []", c"b");
             // SAFETY: live objects of the scope; each store takes a reference and gives one.
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_collector_learns_of_a_dict_that_gets_a_container() {
+    fn the_collector_tracks_a_dict_that_gets_a_container() {
         with_python(|| {
             let mut f = Fixture::new("a = [1]", c"b");
             // SAFETY: live objects; the dict is not tracked while it holds only numbers.
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn all_watchers_are_told_but_those_that_need_not_hear() {
+    fn only_exempt_watchers_are_skipped() {
         with_python(|| {
             let mut f = Fixture::new("b = 1", c"b");
             f.get();

@@ -1,7 +1,8 @@
 //! Ints, floats and bools: to raw values and back.
 //!
-//! An int is a sign and a number of 30-bit digits in one tag word, then the digits. One digit is the hot path, two
-//! come out of line, more fail: what compiled code computes with fits 60 bits.
+//! An int is a sign and a number of 30-bit digits in one tag word, then the digits. One digit is
+//! the hot path, two are handled out of line, more fail: raw ints of compiled code have at most 60
+//! bits.
 
 use super::{FreeInts, Set};
 use crate::abi::{counts, float, free_floats, long, object};
@@ -178,12 +179,13 @@ fn truth(value: bool) -> u64 {
     unsafe { (if value { Py_True() } else { Py_False() }) as u64 }
 }
 
-/// Whether one reference to an object is all there is.
+/// True if the only reference to an object is this one.
 fn is_ones(b: &mut Builder<'_>, p: Value) -> Value {
     counts::is_only(b, p)
 }
 
-/// Let an int have another value of one digit that is none of the ints of which there is one object each.
+/// Changes the value of an int in place to one of one digit. Fails for the small ints, of which
+/// there is only one object each.
 fn int_reuse(b: &mut Builder<'_>, p: Value, value: Value) {
     let (fits, write, done) = (b.block(), b.block(), b.block());
     let result = b.param(done, Ty::Bool);
@@ -215,7 +217,7 @@ fn int_reuse(b: &mut Builder<'_>, p: Value, value: Value) {
     b.ret(&[result]);
 }
 
-/// Give the value of an int, or fail.
+/// Returns the value of an int, or fails.
 pub(super) fn int_unbox(b: &mut Builder<'_>, p: Value) {
     let (one_digit, longer, two_digits, too_long) =
         (b.block(), b.cold_block(), b.cold_block(), b.cold_block());

@@ -1,7 +1,7 @@
 //! Items of `bytes`, `bytearray` and `array.array`: numbers in memory.
 //!
-//! All take the object first, whose exact class has been checked, then an offset in range, and the number to store. What the
-//! number does not fit fails before anything is done.
+//! All take the object first, whose exact class was checked before, then an offset in range, and
+//! the number to store. A number that does not fit fails before any side effect.
 
 use super::Set;
 use super::attributes::check;
@@ -10,9 +10,9 @@ use cladonia::facts::Effects;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
 
-/// `(object) -> i64`: how many items it has.
+/// `(object) -> i64`: its number of items.
 pub const ITEM_COUNT: &str = "item_count";
-/// `(array, kind)`: the array's items are of the kind that its descriptor, at that address, is of.
+/// `(array, kind)`: the array has the descriptor at that address.
 pub const CHECK_ARRAY_KIND: &str = "check_array_kind";
 /// `(bytes, offset) -> i64`.
 pub const BYTES_GET: &str = "bytes_get";
@@ -37,22 +37,22 @@ pub struct ArrayKind {
 #[derive(Clone, Copy)]
 pub struct Number {
     width: Width,
-    /// Of integers: whether they have a sign.
+    /// True for signed integers.
     is_signed: bool,
 }
 
 impl Number {
-    /// Whether it is a float.
+    /// True if it is a float.
     pub fn is_float(self) -> bool {
         self.width == Width::F64
     }
 
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub fn size(self) -> usize {
         self.width.bytes() as usize
     }
 
-    /// How many bits a 64-bit integer has beyond its own.
+    /// Number of bits that a 64-bit integer has in addition.
     fn spare_bits(self) -> i64 {
         64 - 8 * i64::from(self.width.bytes())
     }
@@ -83,16 +83,15 @@ impl Number {
         }
     }
 
-    /// Store an integer, or fail if it is none of these.
+    /// Stores an integer, or fails if it is out of range.
     fn store(self, b: &mut Builder<'_>, place: Value, raw: Value) {
         let fail = b.cold_block();
         if !self.is_float() && self.spare_bits() > 0 {
-            let same = match self.is_signed {
-                true => self.extend(b, raw),
-                false => {
-                    let mask = b.iconst((u64::MAX >> self.spare_bits()) as i64);
-                    b.op(Opcode::Iand, &[raw, mask])
-                }
+            let same = if self.is_signed {
+                self.extend(b, raw)
+            } else {
+                let mask = b.iconst((u64::MAX >> self.spare_bits()) as i64);
+                b.op(Opcode::Iand, &[raw, mask])
             };
             let fits = b.icmp(IntCond::Eq, same, raw);
             b.guard(fits, fail);
@@ -167,7 +166,7 @@ pub(super) fn define(set: &mut Set<'_>) {
     }
 }
 
-/// Of an object with a pointer to its items at `at`.
+/// For an object with a pointer to its items at `at`.
 fn get_and_set(
     set: &mut Set<'_>,
     number: Number,

@@ -1,4 +1,4 @@
-//! Reference counts, which [the version](crate::abi::counts) knows how to keep.
+//! Reference counts, whose representation [the version's module](crate::abi::counts) knows.
 
 use super::{Context, FreeInts, Set};
 use crate::abi::{counts, free_floats, long, object};
@@ -43,7 +43,7 @@ pub(super) fn define(set: &mut Set<'_>) {
                 let (check, push, full) = (b.block(), b.block(), b.cold_block());
                 b.br(room, check, &[], full, &[]);
                 b.switch_to(check);
-                // Those with more digits are kept apart, or not at all.
+                // Ints of more digits are kept apart, or not at all.
                 let tag = b.load(Width::I64, p[0], long::TAG);
                 let short = b.icmp_imm(IntCond::Ult, tag, 2 << long::NON_SIZE_BITS);
                 b.br(short, push, &[], full, &[]);
@@ -92,7 +92,7 @@ pub(super) fn define(set: &mut Set<'_>) {
     );
 }
 
-/// Drop a reference; `last` fills the block for the last one and jumps to the block it is given.
+/// Drops a reference; `last` fills the block for the last one and jumps to the given block.
 fn decref(b: &mut Builder<'_>, p: Value, last: impl FnOnce(&mut Builder<'_>, Block)) {
     let (die, done) = (b.block(), b.block());
     counts::drop(b, p, die, done);
@@ -102,7 +102,7 @@ fn decref(b: &mut Builder<'_>, p: Value, last: impl FnOnce(&mut Builder<'_>, Blo
     b.ret(&[]);
 }
 
-/// Not a cold block itself: temporaries die as a rule. The call is the rare part only for floats.
+/// Not a cold block itself: temporaries are mostly deallocated. The call is rare only for floats.
 fn call_dealloc(b: &mut Builder<'_>, p: Value, context: &Context, done: Block) {
     b.call(context.dealloc, &[p], &[]);
     b.jump(done, &[]);

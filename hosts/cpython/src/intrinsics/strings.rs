@@ -9,7 +9,7 @@ use cladonia::ll::{Ty, Width};
 
 const PTR: Ty = Ty::Ptr;
 
-/// Characters that a word holds.
+/// Number of characters in a word.
 const WORD: i64 = 8;
 
 pub(super) fn define(set: &mut Set<'_>) {
@@ -45,7 +45,8 @@ pub(super) fn define(set: &mut Set<'_>) {
             let both = b.op(Opcode::Iand, &states);
             let both = is_set(b, both, unicode::STATE_ASCII);
             b.br(both, ascii, &[], rest, &[]);
-            // What follows the characters in the word, of which there are no more than a word holds, is shifted out.
+            // The bytes of the word after the characters, of which there are at most as many as a
+            // word has, are shifted out.
             b.switch_to(ascii);
             let words = [p[0], p[1]].map(|text| b.load(Width::I64, text, unicode::ASCII_DATA));
             let differs = b.op(Opcode::Ixor, &words);

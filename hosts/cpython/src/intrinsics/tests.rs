@@ -27,7 +27,7 @@ fn host() -> Host {
     .expect("a complete host")
 }
 
-/// The compiled intrinsics: `(operands, results) -> whether it applied`.
+/// The compiled intrinsics: `(operands, results) -> did it apply?`.
 pub(crate) struct Machine {
     pub(crate) host: Host,
     memory: CodeMemory,
@@ -89,7 +89,7 @@ impl Machine {
             .expect(intrinsic.name)
     }
 
-    /// Run an intrinsic; `None` if it failed.
+    /// Runs an intrinsic; `None` if it failed.
     fn run(&mut self, name: &str, operands: &[u64]) -> Option<[u64; 2]> {
         self.run_id(self.host.intrinsic(name), operands)
     }
@@ -97,7 +97,8 @@ impl Machine {
     pub(crate) fn run_id(&mut self, id: IntrinsicId, operands: &[u64]) -> Option<[u64; 2]> {
         let code = self.compile(id);
         let mut results = [0u64; 2];
-        // SAFETY: the code was compiled with this signature; the test passes operands of the right types.
+        // SAFETY: the code was compiled with this signature; the test passes operands of the right
+        // types.
         let applied = unsafe {
             let f: extern "C" fn(*const u64, *mut u64) -> i64 = std::mem::transmute(code.entry());
             f(operands.as_ptr(), results.as_mut_ptr())
@@ -179,12 +180,12 @@ fn references_are_counted_as_cpython_counts_them() {
             &[],
         );
         let d = get(scope, "d");
-        // SAFETY: the list holds the only reference, which is taken out of it.
+        // SAFETY: the list has the only reference, which is removed from it.
         unsafe {
             let object = PyList_GetItem(d, 0);
             Py_INCREF(object);
             PySequence_DelItem(d, 0);
-            // The last reference: the caller must end the object's life.
+            // The last reference: the caller must deallocate the object.
             assert_eq!(m.run(names::DROP, &[object as u64]), None);
             assert_eq!(PyList_Size(get(scope, "log")), 0);
             crate::capi::_Py_Dealloc(object);
@@ -232,7 +233,7 @@ fn ints_go_to_raw_values_and_back() {
 }
 
 #[test]
-fn numbers_that_nobody_else_has_become_others() {
+fn ints_with_a_single_reference_are_reused_in_place() {
     with_python(|| {
         let mut m = Machine::new();
         let int = m.one(names::INT_BOX, &[1000]);
@@ -241,7 +242,7 @@ fn numbers_that_nobody_else_has_become_others() {
             assert_eq!(m.one(names::INT_REUSE, &[int, value as u64]), 1);
             assert_eq!(shown_borrowed(int), value.to_string());
         }
-        // Of some there is one object each, and others are longer.
+        // Small ints have one object each, and longer ints do not fit.
         for value in [0, 5, -5, 256, -256, last + 1, -last - 1, i64::MAX, i64::MIN] {
             assert_eq!(m.one(names::INT_REUSE, &[int, value as u64]), 0);
             assert_eq!(shown_borrowed(int), "300");
@@ -265,7 +266,7 @@ fn numbers_that_nobody_else_has_become_others() {
 }
 
 #[test]
-fn dead_ints_are_used_again() {
+fn freed_ints_are_reused() {
     with_python(|| {
         let mut m = Machine::new();
         // SAFETY: under the lock.
@@ -282,7 +283,7 @@ fn dead_ints_are_used_again() {
             assert_eq!(shown_borrowed(again), value.to_string());
         }
         shown(first);
-        // Those of two digits are kept apart.
+        // Ints of two digits are kept apart.
         // SAFETY: under the lock.
         let free_long = || unsafe { *super::FREE_INTS.long_count.get() };
         while free_long() > 0 {
@@ -303,7 +304,7 @@ fn dead_ints_are_used_again() {
             assert_eq!(shown_borrowed(again), value.to_string());
         }
         shown(first);
-        // More than are kept; and ints of two digits and more, and small ones.
+        // More than the list keeps; and ints of two digits and more, and small ones.
         let many: Vec<u64> = (0..2 * super::FreeInts::MOST as u64)
             .map(|i| m.one(names::INT_BOX, &[1000 + i]))
             .collect();
@@ -424,7 +425,7 @@ fn slices_of_lists_are_made_and_copied() {
             assert_eq!(shown_borrowed(list as u64), "[99, 99, 99, 99, 99]");
             assert!(copy(&mut m, list, 1, 4, cut, [i64::MAX, i64::MIN, -1]));
             assert_eq!(shown_borrowed(list as u64), "[99, 99, 99, 99]");
-            // An object whose end could be noticed stays, and so does all else.
+            // If deallocating one of the old objects is observable, nothing is changed.
             let noticed = eval("[10**40, object(), 10**50]");
             assert!(!copy(&mut m, noticed, 0, 2, cut, [0, 2, 1]));
             assert!(!copy(&mut m, noticed, 0, 3, cut, [0, 2, 1]));
@@ -485,7 +486,7 @@ fn iterators_advance_and_end_as_their_own_next_does() {
             }
             assert_eq!(refs(s), before);
             assert_eq!(m.one(more, &[i as u64]), 0);
-            // The interpreter's own way at the end.
+            // The interpreter's own path at the end.
             run("assert next(i, None) is None", &[("i", i)]);
             assert_eq!(refs(s), before - 1);
             assert_eq!(m.one(more, &[i as u64]), 0);
@@ -691,7 +692,7 @@ fn strings_are_read() {
                 // SAFETY: an index in range.
                 let code = unsafe { PyUnicode_ReadChar(whole, at) };
                 let found = m.run(names::STR_AT, &[whole as u64, at as u64]);
-                // Characters are told by the string's width, not their own.
+                // Single characters are found by the string's width, not by their own.
                 let is_narrow = !text.contains("\\u") && !text.contains("\\U");
                 // SAFETY: a new reference to an immortal object.
                 let known = unsafe { PyUnicode_FromOrdinal(code as i32) } as u64;

@@ -9,12 +9,13 @@ use cladonia::host::names;
 use cladonia::lir::{IntCond, Opcode, Term};
 use cladonia::ll::{Ty, Width};
 
-/// `(thread, frames)`: the program may have so many more frames.
+/// `(thread, frames)`: the recursion limit leaves room for this many more frames.
 pub const FRAME_ROOM: &str = "frame_room";
 
 pub(super) fn define(set: &mut Set<'_>) {
-    // The eval breaker has events in its low byte and the version of the monitoring tools above: equal to the
-    // version the code was instrumented for means that nothing is pending and nobody has begun to trace.
+    // The eval breaker has events in its low byte and the version of the monitoring tools above: it
+    // equals the version that the code was instrumented for if no event is pending and tracing was
+    // not started.
     set.add(
         names::NOTHING_PENDING,
         &[Ty::Ptr, Ty::Ptr],
@@ -27,9 +28,10 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.ret(&[same]);
         },
     );
-    // The state cell is one word, 0 while the unit's assumptions hold. A frame whose raw locals were put into their
-    // slots, because somebody has asked for them, goes on in the interpreter: they may be set there from now on.
-    // Who begins to trace or to profile raises the version; events alone can wait for the next check of them.
+    // The state cell is one word, 0 while the unit's assumptions hold. A frame whose raw locals
+    // were stored into their slots, for a reader of the frame, continues in the interpreter: they
+    // may be set there from now on. Starting to trace or to profile raises the version; events
+    // alone can wait for their next check.
     set.add(
         names::STILL_VALID,
         &[Ty::Ptr, Ty::Ptr, Ty::Ptr, Ty::Ptr],
@@ -61,7 +63,8 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.ret(&[room]);
         },
     );
-    // Nobody else may see that frames are not made: so many more are allowed.
+    // The program must not observe that frames are elided, so as many more must be allowed by the
+    // recursion limit.
     set.add(
         FRAME_ROOM,
         &[Ty::Ptr, Ty::I64],

@@ -1,8 +1,12 @@
-//! What units hold, shown to the garbage collector.
+//! Makes the references of units visible to the garbage collector.
 //!
-//! A unit can be entered only through a function, which refers to its namespace: so the units of a namespace's functions are as
-//! good as the namespace's own, and what they hold is held by it. While the JIT is on, a dict that is watched shows the collector
-//! that too. Without it, a namespace whose functions name each other would never be collected.
+//! A unit can be entered only through a function, which refers to its namespace. So the units of a
+//! namespace's functions belong to the namespace, and their references count as the namespace's.
+//! While the JIT is on, a watched dict reports them to the collector. Otherwise a namespace whose
+//! functions refer to each other would never be collected.
+//!
+//! For example, `exec` creates a namespace with a class `A` and a function `f` that uses it. A unit
+//! of `f` owns a reference to `A`, and `A` refers to the namespace through its methods.
 
 use super::{Registry, lock};
 use crate::abi::{self, dict_versions};
@@ -20,32 +24,33 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// Whether there are any.
+    /// True if there are any.
     pub(super) fn exist(self) -> bool {
         self.count != 0
     }
 
-    /// The namespace that holds what these rely on.
+    /// The namespace to which the references of these units belong.
     fn holder(self) -> Option<usize> {
         self.namespace.filter(|_| self.exist())
     }
 
-    /// One more, of a function of this namespace.
+    /// Adds a unit of a function of this namespace.
     pub(super) fn add(&mut self, namespace: usize) {
-        self.namespace = match self.exist() {
-            false => Some(namespace),
-            true => self.namespace.filter(|own| *own == namespace),
+        self.namespace = if self.exist() {
+            self.namespace.filter(|own| *own == namespace)
+        } else {
+            Some(namespace)
         };
         self.count += 1;
     }
 
-    /// One less.
+    /// Removes a unit.
     pub(super) fn remove(&mut self) {
         self.count = self.count.saturating_sub(1);
     }
 }
 
-/// A class or an object of the registry, by address: one thing may be both.
+/// A class or an object of the registry, by address: one object may be both.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Held {
     Object(usize),
@@ -60,7 +65,7 @@ impl Registry {
         }
     }
 
-    /// Change what units rely on a thing, and note whose it is then.
+    /// Changes the units that rely on an object, and updates the namespace that it belongs to.
     pub(super) fn change_units(&mut self, held: Held, change: impl FnOnce(&mut Units)) {
         let Some(units) = self.units_of(held) else {
             return;
@@ -84,11 +89,12 @@ impl Registry {
         }
     }
 
-    /// The references that the units of a namespace's functions hold, and no others.
+    /// The references that only the units of a namespace's functions own.
     fn held_by(&self, namespace: usize) -> Vec<*mut PyObject> {
         let mut found = Vec::new();
         for held in self.holdings.get(&namespace).into_iter().flatten() {
-            // What was registered anew since is held for its old handle, by nobody that the collector knows.
+            // An object that was registered anew since is referred to by its old handle, and
+            // belongs to no namespace.
             let is_own = |units: Units| units.holder() == Some(namespace);
             match held {
                 Held::Object(address) => {
@@ -109,7 +115,7 @@ impl Registry {
 
 static ORIGINAL: AtomicUsize = AtomicUsize::new(0);
 
-/// Let watched dicts show what the units of their functions hold.
+/// Makes watched dicts report the references of their functions' units.
 ///
 /// # Safety
 /// The GIL is held.
@@ -125,7 +131,7 @@ pub unsafe fn interpose() {
     }
 }
 
-/// Give the class its own function back. (Classes derived from it meanwhile keep ours.)
+/// Restores the class's own function. (Classes derived from it meanwhile keep ours.)
 ///
 /// # Safety
 /// The GIL is held.
@@ -139,10 +145,12 @@ pub unsafe fn restore() {
     }
 }
 
-/// Visits what the dict itself refers to, and then each reference that units hold, once. In that order: the collector ends objects in
-/// the order in which it has come to them, and it has come to nearly all of these through the dict.
+/// Visits the dict's own references, and then each reference of the units, once. The order matters:
+/// the collector finalises objects in the order in which it has reached them, and it reaches nearly
+/// all of these through the dict.
 unsafe extern "C" fn traverse(dict: *mut PyObject, visit: visitproc, arg: *mut c_void) -> c_int {
-    // SAFETY: the slot's promises: a live dict. What is held is alive, and stays so while the collector looks.
+    // SAFETY: the slot's promises: a live dict. The units' references are owned, and remain so
+    // during the traversal.
     unsafe {
         let original = std::mem::transmute::<usize, traverseproc>(ORIGINAL.load(Relaxed));
         let stop = original(dict, visit, arg);

@@ -1,5 +1,5 @@
-//! Iterators of lists, made by compiled code in the memory of those that have ended: each loop over a list needs one, and each
-//! of those in a nested loop lives shortly.
+//! Iterators of lists, allocated by compiled code in the memory of freed ones: each loop over a
+//! list needs one, and in nested loops they are short-lived.
 
 use super::spares::Spares;
 use super::tracking;
@@ -10,7 +10,7 @@ use pyo3_ffi::*;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// What is only used with the main interpreter's GIL held.
+/// Data that is only used with the main interpreter's GIL held.
 struct Locked(Spares);
 
 // SAFETY: as above.
@@ -30,7 +30,8 @@ static MAIN: AtomicUsize = AtomicUsize::new(0);
 /// The GIL is held; an exact list.
 #[inline]
 pub unsafe fn make(list: Obj) -> Obj {
-    // SAFETY: the caller's promise; the memory is that of an iterator of a list, whose class is still there.
+    // SAFETY: the caller's promise; the memory comes from an iterator of a list, and still has its
+    // class.
     unsafe {
         let Some(made) = SPARES.0.take() else {
             return PyObject_GetIter(list);
@@ -43,13 +44,14 @@ pub unsafe fn make(list: Obj) -> Obj {
     }
 }
 
-/// The next item of an iterator, as in `for`: 1 if there is one, which is then at `out` (owned), else 0.
+/// The next item of an iterator, as in `for`: 1 if there is one, which is then at `out` (owned),
+/// else 0.
 ///
 /// # Safety
 /// The GIL is held; an iterator of exactly this class.
 #[inline]
 pub unsafe fn next(iterator: Obj, out: *mut Obj) -> i64 {
-    // SAFETY: the caller's promise; one that has not ended has its list.
+    // SAFETY: the caller's promise; an iterator that is not exhausted has its list.
     unsafe {
         let index: Py_ssize_t = get(iterator.cast(), list_iter::INDEX);
         if index < 0 {
@@ -68,17 +70,18 @@ pub unsafe fn next(iterator: Obj, out: *mut Obj) -> i64 {
     0
 }
 
-/// Whether the interpreter that runs is the main one.
+/// True if the current interpreter is the main one.
 fn is_main() -> bool {
     let main = MAIN.load(Relaxed);
-    // SAFETY: the GIL is held by a thread of some interpreter. As long as there is one alone, nobody has to be asked which it is.
+    // SAFETY: the GIL is held by a thread of some interpreter. While there is only one interpreter,
+    // the thread's need not be read.
     unsafe {
         PyInterpreterState_Head() as usize == main
             || get::<usize>(current_thread(), thread::INTERP) == main
     }
 }
 
-/// What the class's own function does, but for the memory in the main interpreter.
+/// The class's own actions, except that the main interpreter keeps the memory.
 unsafe extern "C" fn dealloc(iterator: Obj) {
     // SAFETY: a slot's promises.
     unsafe {
@@ -90,7 +93,7 @@ unsafe extern "C" fn dealloc(iterator: Obj) {
     }
 }
 
-/// Let the memory of iterators be kept; undone by [`restore`].
+/// Keeps the memory of iterators from now on; undone by [`restore`].
 ///
 /// # Safety
 /// The GIL is held.
@@ -107,7 +110,7 @@ pub unsafe fn interpose() {
     }
 }
 
-/// Give the class its own function back.
+/// Restores the class's own function.
 ///
 /// # Safety
 /// The GIL is held.

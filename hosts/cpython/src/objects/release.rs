@@ -1,5 +1,6 @@
-//! When references to classes and objects are given up: what a compile looked at after it, what a unit relies on after the
-//! unit, and what somebody else pinned as soon as he keeps it alive himself.
+//! The release of references to classes and objects: of those that a compile looked at, after it;
+//! of those that a unit relies on, with the unit; and of those that other code has pinned, as soon
+//! as it keeps them alive itself.
 
 use super::collector::{Held, Units};
 use super::{Object, Registry, lock};
@@ -8,25 +9,26 @@ use cladonia::engine::Pins;
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::{self as ffi, PyObject};
 
-/// Gives up every class and object that no unit holds, and forgets those that nobody pins (pins are those of `cladonia::types`). To be
-/// called when no compile is under way, since what a compile has not pinned yet is given up too. Says how many were given up.
+/// Releases every class and object that no unit keeps alive, and forgets those that have no pin (of
+/// `cladonia::types`). To be called when no compile is running, since objects that a compile has
+/// not pinned yet are released too. Returns the number of released references.
 ///
 /// # Safety
 /// The GIL is held. Giving up a reference may run finalisers, thus any Python code.
 pub unsafe fn release_unused() -> usize {
-    // The lock is let go before the references are: a finaliser may come back here.
+    // The lock is released before the references are: a finaliser may call this function again.
     let released = lock().release_unused();
     released.len()
 }
 
-/// Gives up one object, and the class that it is, if no unit relies on it: for whoever is told that its holder is about to
-/// let go of it, so that it dies where it would without a compiler.
+/// Releases one object, also as a class, if no unit relies on it. To be called when its owner is
+/// about to drop it, so that it is deallocated where it would be without a compiler.
 ///
 /// # Safety
-/// As for [`release_unused`]; somebody else holds `object`.
+/// As for [`release_unused`]; another owner keeps `object` alive.
 pub unsafe fn let_go(object: *mut PyObject) {
     let mut released = Vec::new();
-    // The lock is let go before the references are, as in [`release_unused`].
+    // The lock is released before the references are, as in [`release_unused`].
     {
         let mut registry = lock();
         registry.settle_object(object as usize, &mut released);
@@ -35,30 +37,32 @@ pub unsafe fn let_go(object: *mut PyObject) {
     drop(released);
 }
 
-/// As [`release_unused`], of what was asked for since, or has lost a unit that relied on it: that is all there is to give up, but for handles
-/// of classes whose last derived class goes with this.
+/// As [`release_unused`], for objects that were requested since, or that lost a unit: there are no
+/// others to release, except handles of classes whose last derived class is released here.
 ///
 /// # Safety
 /// As for [`release_unused`].
 pub unsafe fn release_seen() {
-    // The lock is let go before the references are, as in [`release_unused`].
+    // The lock is released before the references are, as in [`release_unused`].
     let released = lock().release_seen();
     drop(released);
 }
 
-/// Counts a pending unit that pins these objects' handles without a reference to the objects: a watcher tells it before one of them is
-/// deallocated. Undone by [`give_back`] or [`disown`].
+/// Counts a pending unit that pins these objects' handles without a reference to the objects: a
+/// watcher tells it before one of them is deallocated. Undone by [`give_back`] or [`disown`].
 pub fn lend(objects: &[ObjectHandle]) {
     lock().for_each_lent(objects, |known| known.lenders += 1);
 }
 
-/// Undoes [`lend`] for a unit that does not rely on the objects any more, while all of them are alive.
+/// Undoes [`lend`] for a unit that does not rely on the objects any more, while all of them are
+/// alive.
 pub fn give_back(objects: &[ObjectHandle]) {
     lock().for_each_lent(objects, |known| known.lenders -= 1);
 }
 
-/// One of them may be deallocated. Forgets the addresses of those that neither anybody else was lent nor units hold: a new object at the
-/// same address must get a new handle, though the old handle stays valid until its last pin goes.
+/// One of the objects may be deallocated. Forgets the addresses of those that are neither lent to
+/// another unit nor kept alive by units: a new object at the same address must get a new handle,
+/// though the old handle stays valid until its last pin is dropped.
 pub fn disown(objects: &[ObjectHandle]) {
     let mut registry = lock();
     registry.for_each_lent(objects, |known| known.lenders -= 1);
@@ -66,7 +70,7 @@ pub fn disown(objects: &[ObjectHandle]) {
         let address = object.token() as usize;
         let is_left = |known: &Object| known.handle == *object && known.lenders == 0;
         let known = registry.objects.get(&address);
-        // What units hold does not end.
+        // An object that units keep alive is not deallocated.
         if known.is_some_and(|known| is_left(known) && !known.units.exist()) {
             object.forget();
             let known = registry.objects.remove(&address);
@@ -78,15 +82,16 @@ pub fn disown(objects: &[ObjectHandle]) {
     }
 }
 
-/// What is alive as long as a handle is: the object, its class, the class it is, and what these derive from.
+/// The objects that live as long as a handle: the object, its class, the object as a class, and
+/// their bases.
 pub struct Reach {
-    /// With their addresses: a handle that has gone stale no longer tells.
+    /// With their addresses: a stale handle has no address any more.
     objects: Vec<(ObjectHandle, u64)>,
     classes: Vec<(ClassHandle, u64)>,
 }
 
 impl Reach {
-    /// What a type's class or object reaches.
+    /// The reach of a type's class or object.
     pub fn of(ty: Type) -> Reach {
         Reach::of_handles(ty.unique_class(), ty.as_object())
     }
@@ -110,7 +115,8 @@ impl Reach {
         }
     }
 
-    /// References to all of it, and to the resolution orders, as a new tuple; null with an exception set if there is no memory.
+    /// References to all of these, and to the resolution orders, as a new tuple; null with an
+    /// exception set if there is no memory.
     ///
     /// # Safety
     /// The GIL is held, and the handles are alive.
@@ -131,7 +137,8 @@ impl Reach {
             }
         }
         kept.retain(|address| *address != 0);
-        // SAFETY: a live handle's address is of a live object, and so is an order that is registered.
+        // SAFETY: the address of a live handle belongs to a live object, and so does a registered
+        // order.
         unsafe {
             let tuple = ffi::PyTuple_New(kept.len() as ffi::Py_ssize_t);
             if !tuple.is_null() {
@@ -144,24 +151,26 @@ impl Reach {
         }
     }
 
-    /// Leaves it to the next [`release_unused`] to do what [`settle`](Self::settle) does.
+    /// Lets the next [`release_unused`] do the work of [`settle`](Self::settle).
     pub fn settle_later(&self) {
         let objects = self.objects.iter().map(|(_, address)| *address as usize);
         lock().touched.extend(objects);
     }
 
-    /// Gives up what of this no unit relies on: for whoever pinned it and keeps it alive, or has just let go of it.
+    /// Releases those on which no unit relies: for code that pinned them and keeps them alive, or
+    /// has just dropped them.
     ///
     /// # Safety
     /// As for [`release_unused`].
     pub unsafe fn settle(&self) {
-        // The lock is let go before the references are: a finaliser may come back here.
+        // The lock is released before the references are: a finaliser may call this function again.
         let released = lock().settle(self);
         drop(released);
     }
 }
 
-/// Holds what a unit's pins reach, from the unit's making to [`unhold`]. The unit is of functions of this namespace.
+/// Keeps the reach of a unit's pins alive, from the unit's creation to [`unhold`]. The unit is of
+/// functions of this namespace.
 ///
 /// # Safety
 /// The GIL is held, and all of it is alive.
@@ -173,7 +182,7 @@ pub unsafe fn hold(pins: &Pins, namespace: *mut PyObject) {
     });
 }
 
-/// The unit with these pins is about to go.
+/// The unit with these pins is about to be freed.
 pub fn unhold(pins: &Pins) {
     lock().for_each_reached(pins, |registry, reached| {
         registry.change_units(reached, Units::remove);
@@ -185,7 +194,8 @@ pub fn unhold(pins: &Pins) {
 }
 
 impl Registry {
-    /// Everything that pins reach, but what was registered anew since: that is held among the retired until its last pin goes.
+    /// Calls `act` for the reach of some pins, except objects that were registered anew since:
+    /// those are kept alive among the retired ones until their last pin is dropped.
     fn for_each_reached(&mut self, pins: &Pins, act: impl Fn(&mut Registry, Held)) {
         let classes = pins
             .classes
@@ -220,12 +230,12 @@ impl Registry {
         }
     }
 
-    /// Refer to what was only pinned so far.
+    /// Takes references to objects that were only pinned so far.
     ///
     /// # Safety
     /// The GIL is held; it is alive.
     unsafe fn refer(&mut self, to: Held) {
-        // SAFETY: the caller's promise; a class holds its resolution order.
+        // SAFETY: the caller's promise; a class keeps its resolution order alive.
         unsafe {
             match to {
                 Held::Object(address) => {
@@ -270,7 +280,8 @@ impl Registry {
         released
     }
 
-    /// Unless units rely on the object: gives up the reference to it, and forgets it if nobody pins it.
+    /// Unless units rely on the object: releases the reference to it, and forgets it if it has no
+    /// pin.
     fn settle_object(&mut self, address: usize, released: &mut Vec<Owned>) {
         self.touched.remove(&address);
         let Some(known) = self.objects.get_mut(&address) else {
@@ -286,7 +297,7 @@ impl Registry {
         }
     }
 
-    /// As for an object; a class of the interpreter itself is never forgotten.
+    /// The same for a class; a class of the interpreter itself is never forgotten.
     fn settle_class(&mut self, address: usize, released: &mut Vec<Owned>) {
         let Some(known) = self.classes.get_mut(&address) else {
             return;
@@ -303,7 +314,7 @@ impl Registry {
         }
     }
 
-    /// What was replaced, and has lost its last pin since.
+    /// Releases replaced classes and objects that have lost their last pin.
     fn release_retired(&mut self, released: &mut Vec<Owned>) {
         let objects = self
             .retired_objects
@@ -329,7 +340,7 @@ impl Registry {
 
     fn release_unused(&mut self) -> Vec<Owned> {
         let mut released = self.release_seen();
-        // What derives from a class pins it, so all are forgotten before it is seen which are dead.
+        // Derived classes pin their bases, so all are forgotten before the dead ones are collected.
         for class in self.classes.values_mut() {
             if class.is_mortal && !class.units.exist() {
                 class.forget();

@@ -1,21 +1,21 @@
-//! The memory of objects that have ended, kept for the next ones alike: making one costs no way through the interpreter's
-//! allocator, which looks for its state in thread-local storage each time.
+//! The memory of freed objects, kept for reuse by objects of the same class. This saves the
+//! interpreter's allocator, which looks up its state in thread-local storage at each allocation.
 
 use crate::capi::Obj;
 use pyo3_ffi::PyObject_GC_Del;
 use std::cell::Cell;
 
-/// How many are kept.
+/// Maximum number of kept objects.
 const MOST: usize = 16;
 
-/// Memory of objects of one class and size: without references, and not known to the collector.
+/// Memory of objects of one class and size: without references, and not tracked by the collector.
 pub struct Spares {
     count: Cell<usize>,
     memory: [Cell<usize>; MOST],
 }
 
 impl Spares {
-    /// None yet.
+    /// An empty list.
     pub const fn new() -> Spares {
         Spares {
             count: Cell::new(0),
@@ -23,7 +23,7 @@ impl Spares {
         }
     }
 
-    /// The memory of one, whose class is still there.
+    /// The memory of one object, whose class field is still set.
     #[inline(always)]
     pub fn take(&self) -> Option<Obj> {
         let count = self.count.get().checked_sub(1)?;
@@ -32,13 +32,13 @@ impl Spares {
         Some(slot.get() as Obj)
     }
 
-    /// Whether there is room for another.
+    /// True if there is room for another.
     #[inline(always)]
     pub fn has_room(&self) -> bool {
         self.count.get() < MOST
     }
 
-    /// Keep an object's memory, if there is room.
+    /// Keeps an object's memory, if there is room.
     #[inline(always)]
     pub fn keep(&self, object: Obj) -> bool {
         let count = self.count.get();
@@ -50,13 +50,13 @@ impl Spares {
         true
     }
 
-    /// Give all of it back.
+    /// Frees all of it.
     ///
     /// # Safety
     /// The GIL is held.
     pub unsafe fn free(&self) {
         while let Some(object) = self.take() {
-            // SAFETY: memory of an object that the collector does not know.
+            // SAFETY: memory of an object that the collector does not track.
             unsafe { PyObject_GC_Del(object.cast()) };
         }
     }
@@ -70,7 +70,7 @@ impl Default for Spares {
 
 impl Drop for Spares {
     fn drop(&mut self) {
-        // SAFETY: who keeps the memory of objects holds the GIL.
+        // SAFETY: the owner of such memory holds the GIL.
         unsafe { self.free() };
     }
 }

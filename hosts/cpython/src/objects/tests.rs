@@ -62,7 +62,7 @@ fn another_resolution_order_is_another_class() {
 }
 
 #[test]
-fn a_strange_resolution_order_claims_nothing() {
+fn an_inconsistent_resolution_order_gives_a_stale_handle() {
     with_python(|| {
         let script = "
 class Base: pass
@@ -116,7 +116,7 @@ weakref.finalize(held, dead.append, 1)";
 }
 
 #[test]
-fn what_only_one_pin_needs_is_let_go_with_it() {
+fn the_reach_of_a_pin_is_released_with_it() {
     with_python(|| {
         let scope = run(
             "class Base: pass\nclass A(Base): pass\nclass B(Base): pass\na = A()",
@@ -132,7 +132,7 @@ fn what_only_one_pin_needs_is_let_go_with_it() {
         let of = |class| Reach::of_handles(Some(class), None);
         let (of_a, of_b, of_object) = (of(a), of(b), Reach::of_handles(None, Some(object)));
         drop(pin_a);
-        // SAFETY: the lock is held, and nothing is compiled; the script holds all of it.
+        // SAFETY: the lock is held, and no compile is running; the script keeps all of it alive.
         unsafe { of_a.settle() };
         assert!(a.is_alive(), "the object needs its class");
         drop(pin_object);
@@ -150,20 +150,20 @@ fn what_only_one_pin_needs_is_let_go_with_it() {
 }
 
 #[test]
-fn a_class_of_the_interpreter_is_never_let_go() {
+fn a_class_of_the_interpreter_is_never_released() {
     with_python(|| {
         let scope = run("Complex, number = complex, 2j", &[]);
         let class = class_of(scope, "Complex");
         let object = object_of(scope, "number");
         let reach = Reach::of_handles(Some(class), Some(object));
-        // SAFETY: the lock is held, and nothing is compiled.
+        // SAFETY: the lock is held, and no compile is running.
         unsafe { reach.settle() };
         assert!(class.is_alive() && !object.is_alive());
     });
 }
 
 #[test]
-fn what_was_replaced_is_let_go_with_its_last_pin() {
+fn a_replaced_class_is_released_with_its_last_pin() {
     with_python(|| {
         let script =
             "import weakref\nclass A: pass\nclass B: pass\nclass C(A): pass\nold = weakref.ref(A)";
@@ -178,7 +178,7 @@ fn what_was_replaced_is_let_go_with_its_last_pin() {
         assert!(before.is_alive(), "it is pinned");
         let reach = Reach::of_handles(Some(before), None);
         drop(pin);
-        // SAFETY: the lock is held, and nothing is compiled.
+        // SAFETY: the lock is held, and no compile is running.
         unsafe { reach.settle() };
         assert!(!before.is_alive());
         run(

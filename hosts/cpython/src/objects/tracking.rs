@@ -1,5 +1,5 @@
-//! Objects made known to the garbage collector, and taken from it: what the interpreter's functions do, without their way to
-//! the collector's state, which leads through thread-local storage.
+//! Objects tracked and untracked by the garbage collector: the interpreter's functions, without
+//! their access to the collector's state through thread-local storage.
 
 use crate::abi;
 use crate::capi::Obj;
@@ -7,11 +7,12 @@ use crate::owned::Owned;
 use pyo3_ffi::{PyList_New, PyObject_GC_IsTracked, PyObject_GC_Track, PyObject_GC_UnTrack};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An object's header, or the head of a list of the collector's: the next one, and the one before with two flags. Headers lie
-/// at words, but the heads need not: in one 3.13.15 they do not.
+/// An object's header, or the head of a list of the collector's: the next one, and the previous one
+/// with two flags. Headers are word-aligned, but the heads need not be: in one 3.13.15 they are
+/// not.
 type Header = *mut [usize; 2];
 
-/// One of the two words of a header, to be read and written wherever it lies.
+/// One of the two words of a header; it may be unaligned.
 #[inline(always)]
 fn next(header: Header) -> *mut usize {
     header.cast()
@@ -26,18 +27,19 @@ fn before(header: Header) -> *mut usize {
 const FLAGS: usize = abi::gc_head::FLAGS as usize;
 const FINALIZED: usize = abi::gc_head::FINALIZED as usize;
 
-/// The head of the list of the youngest objects; it lies in the main interpreter, and stays there.
+/// The head of the list of the youngest objects, at a fixed address in the main interpreter.
 static YOUNGEST: AtomicUsize = AtomicUsize::new(0);
 
-/// Find the list of the youngest objects.
+/// Finds the list of the youngest objects.
 ///
 /// # Errors
-/// The list is not there; what is said is why.
+/// The reason why the list could not be found.
 ///
 /// # Safety
 /// Called once, with the GIL of the main interpreter, before anything is tracked.
 pub unsafe fn find() -> Result<(), String> {
-    // SAFETY: the GIL is held. An object that was just tracked is the last of the list, so that the head is next.
+    // SAFETY: the GIL is held. A newly tracked object is the last of the list, so the head is its
+    // next one.
     unsafe {
         if abi::COLLECTOR_COUNTS {
             return Ok(());
@@ -61,7 +63,7 @@ fn header_of(object: Obj) -> Header {
         .cast()
 }
 
-/// Whether the collector knows of an object.
+/// True if the collector tracks an object.
 ///
 /// # Safety
 /// The GIL is held; a live object of a class that the collector supports.
@@ -71,7 +73,7 @@ pub unsafe fn is_tracked(object: Obj) -> bool {
     unsafe { next(header_of(object)).read_unaligned() != 0 }
 }
 
-/// Let the collector know of an object.
+/// Makes the collector track an object.
 ///
 /// # Safety
 /// The GIL of the main interpreter is held; the object is complete, and not tracked.
@@ -95,7 +97,7 @@ pub unsafe fn track(object: Obj) {
     }
 }
 
-/// Let the collector forget an object, if it knows of it.
+/// Stops the collector from tracking an object, if it does.
 ///
 /// # Safety
 /// The GIL is held; the object is one that may be tracked.

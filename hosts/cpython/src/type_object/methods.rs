@@ -1,4 +1,4 @@
-//! The methods of `cladonia.Type`: how types are made, and what can be asked of them.
+//! The methods of `cladonia.Type`: constructors and queries.
 
 use super::{is_quiet, new, own, ready, type_of};
 use crate::objects;
@@ -11,7 +11,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_int};
 use std::ptr::null_mut;
 
-/// A table that Python reads and that is never changed after it was made.
+/// A table that Python reads and that is constant after it was created.
 struct Table<T>(UnsafeCell<T>);
 // SAFETY: read by Python under the GIL.
 unsafe impl<T> Sync for Table<T> {}
@@ -30,7 +30,7 @@ const fn method(
     }
 }
 
-/// A question: a method without arguments, answered from the type alone.
+/// A query: a method without arguments, answered from the type alone.
 macro_rules! question {
     ($name:literal, $doc:literal, |$ty:ident| $answer:expr) => {{
         unsafe extern "C" fn ask(object: Object, _: Object) -> Object {
@@ -68,7 +68,7 @@ static METHODS: Table<[PyMethodDef; 25]> = Table(UnsafeCell::new([
         c"parse",
         PyMethodDefPointer { PyCFunction: parse },
         METH_O | METH_STATIC,
-        c"parse(text, /)\n--\n\nThe type that prints as this text. Classes and objects have the names under which living types print them.\nRaises ValueError, with the column, for anything else.",
+        c"parse(text, /)\n--\n\nThe type with this text form. Classes and objects have the names under which live types print them.\nRaises ValueError, with the column, for anything else.",
     ),
     method(
         c"could_be",
@@ -76,17 +76,17 @@ static METHODS: Table<[PyMethodDef; 25]> = Table(UnsafeCell::new([
             PyCFunction: could_be,
         },
         METH_O,
-        c"could_be($self, other, /)\n--\n\nWhether some value could be of both types.",
+        c"could_be($self, other, /)\n--\n\nTrue if some value could be of both types.",
     ),
     method(
         c"join",
         PyMethodDefPointer { PyCFunction: join },
         METH_O,
-        c"join($self, other, /)\n--\n\nAn upper bound of both, the same in whatever order several types are joined.",
+        c"join($self, other, /)\n--\n\nAn upper bound of both. The order in which several types are joined does not matter.",
     ),
     question!(
         c"unique_class",
-        c"unique_class($self, /)\n--\n\nThe class that the type, apart from mortality, is (with or without what derives from it), or None.",
+        c"unique_class($self, /)\n--\n\nThe class if the type is, apart from mortality, the instances of one class (with or without derived classes), else None.",
         |ty| class_or_none(ty.unique_class_in(objects::host()))
     ),
     question!(
@@ -96,12 +96,12 @@ static METHODS: Table<[PyMethodDef; 25]> = Table(UnsafeCell::new([
     ),
     question!(
         c"is_exact",
-        c"is_exact($self, /)\n--\n\nWhether no value's class is a proper subclass of what the type names.",
+        c"is_exact($self, /)\n--\n\nTrue if no value's class is a proper subclass of the class that the type names.",
         |ty| boolean(ty.is_exact())
     ),
     question!(
         c"is_single_value",
-        c"is_single_value($self, /)\n--\n\nWhether there is one value of the type, and it is known which.",
+        c"is_single_value($self, /)\n--\n\nTrue if the type has exactly one, known value.",
         |ty| boolean(ty.is_single_value())
     ),
     question!(
@@ -116,12 +116,12 @@ static METHODS: Table<[PyMethodDef; 25]> = Table(UnsafeCell::new([
     ),
     question!(
         c"has_value_spec",
-        c"has_value_spec($self, /)\n--\n\nWhether the type is specialized with an object or a primitive's value.",
+        c"has_value_spec($self, /)\n--\n\nTrue if the type is specialized with an object or a primitive's value.",
         |ty| boolean(ty.has_value_spec())
     ),
     question!(
         c"is_specialized",
-        c"is_specialized($self, /)\n--\n\nWhether the type is specialized with a class, an object or a primitive's value.",
+        c"is_specialized($self, /)\n--\n\nTrue if the type is specialized with a class, an object or a primitive's value.",
         |ty| boolean(ty.is_specialized())
     ),
     question!(
@@ -131,7 +131,7 @@ static METHODS: Table<[PyMethodDef; 25]> = Table(UnsafeCell::new([
     ),
     question!(
         c"drop_mortality",
-        c"drop_mortality($self, /)\n--\n\nThe type without what it says of mortality.",
+        c"drop_mortality($self, /)\n--\n\nThe type without its mortality.",
         |ty| new(ty.drop_mortality())
     ),
     question!(
@@ -151,24 +151,24 @@ static METHODS: Table<[PyMethodDef; 25]> = Table(UnsafeCell::new([
     ),
     question!(
         c"as_boxed",
-        c"as_boxed($self, /)\n--\n\nThe type of the objects that boxing the values gives, or None if some have no box.",
+        c"as_boxed($self, /)\n--\n\nThe type of the boxed values, or None if some have no box.",
         |ty| ty.as_boxed().map_or_else(none, |ty| new(ty))
     ),
     question!(
         c"size_in_bytes",
-        c"size_in_bytes($self, /)\n--\n\nHow many bytes a value takes, or None if widths are mixed or there is no value.",
+        c"size_in_bytes($self, /)\n--\n\nThe size of a value in bytes, or None if sizes differ or there is no value.",
         |ty| ty
             .size_in_bytes()
             .map_or_else(none, |size| made(PyLong_FromLong(size.into())))
     ),
     question!(
         c"is_leaf_scalar",
-        c"is_leaf_scalar($self, /)\n--\n\nWhether no value refers to other objects or runs code when it dies.",
+        c"is_leaf_scalar($self, /)\n--\n\nTrue if no value refers to other objects or runs code when it is deallocated.",
         |ty| boolean(ty.is_leaf_scalar())
     ),
     question!(
         c"is_bottom",
-        c"is_bottom($self, /)\n--\n\nWhether no value is of the type.",
+        c"is_bottom($self, /)\n--\n\nTrue if the type has no values.",
         |ty| boolean(ty.is_bottom())
     ),
     // A type never changes.
@@ -206,7 +206,7 @@ fn none() -> Result<Object, ()> {
     Ok(unsafe { Py_NewRef(Py_None()) })
 }
 
-/// What a constructor of the interpreter gave: null has its exception set.
+/// The result of a constructor of the interpreter: null has its exception set.
 fn made(object: Object) -> Result<Object, ()> {
     if object.is_null() {
         Err(())
@@ -277,7 +277,7 @@ unsafe extern "C" fn of(_: Object, object: Object) -> Object {
     })
 }
 
-/// A class that can't be told to the core has left behind what was told of its bases.
+/// A class that the core cannot represent may have left entries for its bases, which are released.
 ///
 /// # Safety
 /// The GIL is held.

@@ -1,7 +1,12 @@
-//! Access plans: how an attribute of an instance, a class or a module is loaded and stored.
+//! Access plans: the steps by which an attribute of an instance, a class or a module is loaded and
+//! stored.
 //!
-//! The order of a lookup is the interpreter's: what the class has and decides itself (slots, properties), then what
-//! the instance has, then what the class has. A plan states the first that is found and checks those that come before.
+//! The order of a lookup is the interpreter's: data descriptors of the class (slots, properties),
+//! then the instance's own attributes, then other attributes of the class. A plan uses the first
+//! that is found, and checks that those before it are absent.
+//!
+//! For example, the plan to load `p.x`, if `x` is the second inline value of the class of `p`, is
+//! `check_inline_values` and `load_field`; the class itself is checked by a guard before the plan.
 
 use super::classes::{
     Descriptor, InlineValues, Storage, descriptor, is_immutable, is_versioned, storage,
@@ -33,7 +38,7 @@ impl CPythonWorld<'_> {
             }
             // SAFETY: a live class.
             if unsafe { PyType_HasFeature(kind, Py_TPFLAGS_HEAPTYPE) } != 0 {
-                // An instance's class may be assigned to, and nothing watches that.
+                // The class of an instance may be assigned to, and nothing watches that.
                 return None;
             }
         }
@@ -65,7 +70,8 @@ impl CPythonWorld<'_> {
                 assumptions: assumptions.clone(),
             };
             let found = descriptor(class, name.0);
-            // Instances have their own: a default in the class that they override, a property that they cache. Bet that this one does.
+            // Instances have their own value: a default in the class that they override, or a
+            // cached property. Speculate that this one does.
             if let Descriptor::Plain(_) | Descriptor::NonData = found
                 && let Storage::Inline(values) = storage(class)
                 && values.index_of(name.0).is_some()
@@ -105,7 +111,7 @@ impl CPythonWorld<'_> {
         }
     }
 
-    /// What an instance itself has.
+    /// Loads an instance's own attribute.
     unsafe fn own_attribute(
         &self,
         class: *mut PyTypeObject,
@@ -144,7 +150,7 @@ impl CPythonWorld<'_> {
         binds: Binds,
         assumptions: Vec<Assumption>,
     ) -> Option<AttrPlan> {
-        // SAFETY: the caller's: a live class and what it holds.
+        // SAFETY: the caller's: a live class and one of its values.
         unsafe {
             let guards = self.instance_lacks(class, name)?;
             Some(AttrPlan::Constant {
@@ -156,7 +162,7 @@ impl CPythonWorld<'_> {
         }
     }
 
-    /// Checks that an instance has nothing of its own by this name.
+    /// Checks that an instance has no attribute of its own with this name.
     unsafe fn instance_lacks(
         &self,
         class: *mut PyTypeObject,
@@ -213,7 +219,8 @@ impl CPythonWorld<'_> {
             }
             let dict: Obj = field(module, abi::module::DICT);
             let (found, unchanged) = self.look_up(dict, name).ok()?;
-            // A module may be made one of a class derived from `module`, which may have properties; nothing watches that.
+            // A module's class may be assigned one derived from `module`, which may have
+            // properties; nothing watches that.
             let class = (&raw mut PyModule_Type) as i64;
             found.map(|value| AttrPlan::Constant {
                 guards: vec![call(self.ids.check_class, &[class])],
@@ -248,7 +255,8 @@ impl CPythonWorld<'_> {
                 return None;
             }
             let kind = Py_TYPE(found);
-            // What is asked of a class binds nothing: functions and method descriptors come out as they are.
+            // A lookup on a class binds nothing: functions and method descriptors are returned as
+            // they are.
             let (value, binds) = if (*kind).tp_descr_get.is_none()
                 || kind == &raw mut PyFunction_Type
                 || kind == &raw mut PyMethodDescr_Type
@@ -257,7 +265,7 @@ impl CPythonWorld<'_> {
             } else if kind == &raw mut PyStaticMethod_Type {
                 (wrapped_callable(found), Binds::Nothing)
             } else if kind == &raw mut PyClassMethod_Type {
-                // It binds the class that was asked.
+                // It binds the class on which it was looked up.
                 (wrapped_callable(found), Binds::Receiver)
             } else {
                 return None;
@@ -265,7 +273,8 @@ impl CPythonWorld<'_> {
             let mut assumptions = class_assumption(objects::class_handle(class), class);
             let mut guards = Vec::new();
             if meta != type_ {
-                // A class of a metaclass that is the program's can be assigned another, and nothing watches that.
+                // The metaclass of a class may be assigned to if it is user-defined, and nothing
+                // watches that.
                 guards.push(call(self.ids.check_class, &[meta as i64]));
                 assumptions.extend(class_assumption(objects::class_handle(meta), meta));
             }
@@ -327,7 +336,7 @@ impl CPythonWorld<'_> {
 }
 
 impl PlanIds {
-    /// A check of the shared keys of all the classes that either check is of, as long as there are few.
+    /// One check of the shared keys of all the classes of both checks, as long as there are few.
     pub(super) fn merged_check(
         &self,
         a: &IntrinsicCall,
@@ -337,7 +346,7 @@ impl PlanIds {
         if ![a, b].iter().all(|check| ids.contains(&check.id)) {
             return None;
         }
-        // In the order of the classes: that of the addresses is another one in each process.
+        // In the order of the classes: the order of addresses differs in each process.
         let mut pairs: Vec<[i64; 2]> = Vec::new();
         for pair in a.imms.chunks(2).chain(b.imms.chunks(2)) {
             let &[keys, count] = pair else {
@@ -355,18 +364,18 @@ impl PlanIds {
     }
 }
 
-/// Where instances of a class have an attribute of their own.
+/// The location of an instance's own attribute.
 enum Place {
-    /// Among the values, at this index.
+    /// In the inline values, at this index.
     Inline(InlineValues, i64),
-    /// There, or in a dictionary: with the name's address and that of its cell.
+    /// In either the values or a dictionary: with the name's address and that of its cell.
     Either(InlineValues, i64, [i64; 2]),
     /// In a dictionary at this offset.
     Dict(i64, [i64; 2]),
 }
 
 impl Place {
-    /// Where they are likely to have it.
+    /// The most likely location.
     unsafe fn of(class: *mut PyTypeObject, name: &Name) -> Option<Place> {
         // SAFETY: the caller's: a live class.
         unsafe {

@@ -1,4 +1,7 @@
-//! What calling a known object does.
+//! The effect of calling a known object.
+//!
+//! For example, `len` is a builtin with a known meaning, a Python function has parameters and an
+//! entry cell, and a class creates an instance and calls `__init__`.
 
 use super::classes::is_versioned;
 use super::{CPythonWorld, Name, call, handle_of, object_of};
@@ -13,7 +16,7 @@ use std::ffi::{CStr, c_char};
 use std::ptr;
 use std::sync::Arc;
 
-/// Functions of C modules whose meaning is known.
+/// Functions of C modules with a known meaning.
 const FUNCTIONS: &[(&CStr, &CStr, Builtin)] = &[
     (c"builtins", c"len", Builtin::Len),
     (c"builtins", c"abs", Builtin::Abs),
@@ -52,7 +55,8 @@ impl CPythonWorld<'_> {
 
     pub(super) fn find_inlinee(&self, handle: ObjectHandle) -> Option<Inlinee> {
         let object = object_of(handle)?;
-        // SAFETY: a live object, which is a code or a function where it is read as one.
+        // SAFETY: a live object, whose type is checked before it is read as a code object or a
+        // function.
         unsafe {
             if PyCode_Check(object) != 0 {
                 let parts = [object, self.globals, self.builtins];
@@ -85,7 +89,8 @@ impl CPythonWorld<'_> {
         }
     }
 
-    /// A class whose instances are made as `object` makes them, and given to an `__init__` of the program, if there is one.
+    /// A user-defined class whose instances are allocated as by `object` and passed to its
+    /// `__init__`, if it has one.
     unsafe fn class_of_program(&self, class: *mut PyTypeObject) -> Option<Callee> {
         // SAFETY: the caller's: a live class whose own class is `type`.
         unsafe {
@@ -140,7 +145,8 @@ impl CPythonWorld<'_> {
         }
     }
 
-    /// What calling a function of a code does that this one keeps, made in its namespace.
+    /// The effect of calling any function of a code object that this one keeps alive, created in
+    /// its namespace.
     unsafe fn functions_of(&self, code: Obj) -> Option<Callee> {
         // SAFETY: the caller's: a live code object.
         unsafe {
@@ -159,7 +165,7 @@ impl CPythonWorld<'_> {
         }
     }
 
-    /// How functions of a code are known.
+    /// The guard for functions of a code object.
     unsafe fn kin(&self, code: Obj) -> Kin {
         let parts = [code, self.globals, self.builtins];
         Kin {
@@ -169,8 +175,8 @@ impl CPythonWorld<'_> {
         }
     }
 
-    /// The parameters of a function, and what their defaults rely on besides that the function is unchanged. Without a function, what
-    /// all functions of the code have.
+    /// The parameters of a function, and the assumptions behind their defaults, besides that the
+    /// function is unchanged. Without a function, those common to all functions of the code.
     unsafe fn parameters(&self, function: Obj, code: Obj) -> Option<(Parameters, Vec<Assumption>)> {
         // SAFETY: the caller's: a live function with its code, whose names are a tuple of strings.
         unsafe {
@@ -181,9 +187,12 @@ impl CPythonWorld<'_> {
             if flags & CO_OPTIMIZED == 0 {
                 return None;
             }
-            let of_function = |offset| match function.is_null() {
-                true => ptr::null_mut(),
-                false => field::<Obj>(function, offset),
+            let of_function = |offset| {
+                if function.is_null() {
+                    ptr::null_mut()
+                } else {
+                    field::<Obj>(function, offset)
+                }
             };
             let names: Obj = field(code, abi::code::LOCALSPLUS_NAMES);
             let name = |index| objects::text(PyTuple_GetItem(names, index as Py_ssize_t));
@@ -203,7 +212,7 @@ impl CPythonWorld<'_> {
                 let name = name(index)?;
                 let mut value = None;
                 if !dict.is_null() {
-                    // The program may change the dict, as it may a namespace.
+                    // The program may change the dict, like a namespace.
                     let (known, unchanged) = self.look_up(dict, &name).ok()?;
                     value = known;
                     assumptions.push(unchanged);
@@ -228,7 +237,7 @@ impl CPythonWorld<'_> {
     }
 }
 
-/// The tuple without items, of which there is one.
+/// The empty tuple, of which there is only one.
 fn empty_tuple() -> Option<ObjectHandle> {
     // SAFETY: the lock is held; the tuple is immortal.
     unsafe {
@@ -250,7 +259,7 @@ unsafe fn parts_of(function: Obj) -> [Obj; 3] {
     parts.map(|part| unsafe { field(function, part) })
 }
 
-/// Whether a code object keeps another alive: it is the same, or one of its constants, or one of theirs.
+/// True if a code object keeps another alive: it is the same, or one of its constants, recursively.
 ///
 /// # Safety
 /// The lock is held; both are live code objects.
@@ -259,7 +268,7 @@ pub unsafe fn keeps(code: Obj, other: Obj) -> bool {
     code == other || unsafe { objects::constant_codes(code).any(|within| keeps(within, other)) }
 }
 
-/// The cells that a function's closure holds, for good.
+/// The cells of a function's closure, which never change.
 unsafe fn cells_of(function: Obj) -> Option<Vec<ObjectHandle>> {
     // SAFETY: the caller's: a live function, whose closure is a tuple of cells, if there is one.
     unsafe {
@@ -272,7 +281,7 @@ unsafe fn cells_of(function: Obj) -> Option<Vec<ObjectHandle>> {
     }
 }
 
-/// The builtin that a C function is, if its meaning is known.
+/// The builtin that a C function implements, if its meaning is known.
 unsafe fn c_function(object: Obj) -> Option<Builtin> {
     // SAFETY: the caller's: a live C function.
     let is = |module, name| unsafe { defined_in(object, module, name) };
@@ -280,8 +289,8 @@ unsafe fn c_function(object: Obj) -> Option<Builtin> {
     row.map(|row| row.2)
 }
 
-/// Whether a C function is the one of this name in this module: it is known by the definitions of both, and no program can
-/// make another such function.
+/// True if a C function is the one of this name in this module: it is identified by the definitions
+/// of both, and no program can create another such function.
 ///
 /// # Safety
 /// The lock is held; a live C function.

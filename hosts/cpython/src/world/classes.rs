@@ -1,4 +1,4 @@
-//! What a class says of its instances' attributes: descriptors, inline values, dictionaries.
+//! The attributes that a class gives its instances: descriptors, inline values, dictionaries.
 
 use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, PyUnstable_Type_AssignVersionTag, field, interned};
@@ -7,37 +7,38 @@ use pyo3_ffi::*;
 use std::ffi::CStr;
 use std::ptr;
 
-/// How a class attribute takes part in looking up an attribute of an instance.
+/// The role of a class attribute in the lookup of an instance's attribute.
 pub(crate) enum Descriptor {
     /// The class has no such attribute.
     Absent,
-    /// A slot at this offset, of objects; whether it may be stored to.
+    /// A slot of objects.
     Slot {
         /// Bytes from the object.
         offset: i64,
-        /// Whether it may be stored to.
+        /// True if it may be stored to.
         writable: bool,
     },
     /// An item of the instance, which is a tuple: a field of a `namedtuple`.
     Item(i64),
-    /// It decides itself, before the instance is asked.
+    /// A data descriptor of another kind: it takes precedence over the instance.
     Data,
-    /// A property whose getter is this function of the program; the getter is asked before the instance is.
+    /// A property whose getter is this Python function; it takes precedence over the instance.
     Property(Obj),
-    /// A function or method descriptor, which binds the instance; the instance goes first.
+    /// A function or method descriptor, which binds the instance; the instance takes precedence.
     Method(Obj),
-    /// What this class method calls, which binds the class of the instance; the instance goes first.
+    /// A class method with this callable, which binds the class of the instance; the instance takes
+    /// precedence.
     ClassMethod(Obj),
     /// The instance's class.
     Class,
-    /// Any other value that does not bind, as it is found; the instance goes first.
+    /// Any other value, which is returned unchanged; the instance takes precedence.
     Plain(Obj),
-    /// It binds in a way of its own; the instance goes first.
+    /// A descriptor with a binding of its own; the instance takes precedence.
     NonData,
 }
 
 impl Descriptor {
-    /// Whether it is asked before the instance is.
+    /// True if it takes precedence over the instance.
     pub(crate) fn goes_first(&self) -> bool {
         matches!(
             self,
@@ -50,21 +51,22 @@ impl Descriptor {
     }
 }
 
-/// Whether changes of the class are reported, or impossible.
+/// True if changes of the class are reported, or impossible.
 pub(crate) unsafe fn is_versioned(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's: a live class.
     unsafe { PyUnstable_Type_AssignVersionTag(class) != 0 }
 }
 
-/// Whether the class and its bases can never change.
+/// True if the class and its bases can never change.
 pub(crate) unsafe fn is_immutable(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's: a live class. Bases of an immutable class are immutable.
     unsafe { PyType_HasFeature(class, Py_TPFLAGS_IMMUTABLETYPE) != 0 }
 }
 
-/// What instances of `class` find under `name` in their class.
+/// The attribute `name` of `class`, by its role in lookups on instances.
 pub(crate) unsafe fn descriptor(class: *mut PyTypeObject, name: Obj) -> Descriptor {
-    // SAFETY: the caller's: a live class and a str. What the lookup gives is borrowed from the class.
+    // SAFETY: the caller's: a live class and a str. The result of the lookup is borrowed from the
+    // class.
     unsafe {
         let found = _PyType_Lookup(class, name);
         if found.is_null() {
@@ -75,9 +77,9 @@ pub(crate) unsafe fn descriptor(class: *mut PyTypeObject, name: Obj) -> Descript
     }
 }
 
-/// How what was found takes part, in looking up an attribute of an instance of `class`.
+/// The role of an attribute that was found, in a lookup on an instance of `class`.
 pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Descriptor {
-    // SAFETY: the caller's: a live class and what it, or a class that it inherits from, holds.
+    // SAFETY: the caller's: a live class and a value of it or of one of its bases.
     unsafe {
         let kind = Py_TYPE(found);
         if kind == &raw mut PyMemberDescr_Type {
@@ -112,11 +114,11 @@ pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Desc
     }
 }
 
-/// What `object` has as `__class__`, borrowed.
+/// The attribute `__class__` of `object`, borrowed.
 unsafe fn own_class() -> Obj {
     // SAFETY: the caller's: the lock is held. `object` is never changed.
     unsafe {
-        // Of a name that is kept: this may be asked where there is no memory for another one.
+        // The name is cached: this may be called when there is no memory for another one.
         let name = interned!("__class__");
         if name.is_null() {
             PyErr_Clear();
@@ -129,10 +131,12 @@ unsafe fn own_class() -> Obj {
     }
 }
 
-/// Which item of a tuple a descriptor of `collections` gives, if it is one of these. No program can make or change that class, and what
-/// the descriptor says of itself must be what lies in it.
+/// The index of the tuple item that a descriptor of `collections` returns, if it is one of these.
+/// No program can create or change that class; the index from `__reduce__` must equal the one in
+/// the descriptor's memory.
 unsafe fn item_getter(found: Obj) -> Option<i64> {
-    // SAFETY: the caller's: a live object; what `__reduce__` gives is looked at as what it is.
+    // SAFETY: the caller's: a live object; the type of `__reduce__`'s result is checked before it
+    // is read.
     unsafe {
         let kind = Py_TYPE(found);
         let is_getter = PyType_HasFeature(kind, Py_TPFLAGS_IMMUTABLETYPE) != 0
@@ -155,9 +159,9 @@ unsafe fn item_getter(found: Obj) -> Option<i64> {
     }
 }
 
-/// The function that a property asks, borrowed.
+/// The getter of a property, borrowed.
 unsafe fn property_getter(property: Obj) -> Option<Obj> {
-    // SAFETY: the caller's: a live property, which holds what it is asked for.
+    // SAFETY: the caller's: a live property, which owns its getter.
     unsafe {
         let getter = PyObject_GetAttrString(property, c"fget".as_ptr());
         if getter.is_null() {
@@ -169,7 +173,7 @@ unsafe fn property_getter(property: Obj) -> Option<Obj> {
     }
 }
 
-/// What a `staticmethod` or a `classmethod` holds, borrowed.
+/// The callable of a `staticmethod` or a `classmethod`, borrowed.
 pub(crate) unsafe fn wrapped_callable(method: Obj) -> Obj {
     // SAFETY: the caller's: one of these two, whose callable follows the object's head.
     unsafe { field(method, abi::object::VAR_SIZE) }
@@ -192,15 +196,15 @@ unsafe fn member(class: *mut PyTypeObject, found: Obj) -> Option<Descriptor> {
     }
 }
 
-/// Where instances keep what is not in slots.
+/// The storage of attributes that are not in slots.
 pub(crate) enum Storage {
-    /// Nowhere: they have no dictionary.
+    /// None: the instances have no dictionary.
     None,
-    /// In values right behind the object, named by keys that the class's instances share.
+    /// In values directly behind the object, named by keys that the class's instances share.
     Inline(InlineValues),
-    /// In a dictionary, of which there is a pointer at this offset (null until it is needed).
+    /// In a dictionary, with a pointer at this offset (null until it is needed).
     Dict(i64),
-    /// In a way that plans do not know.
+    /// In a form that plans do not support.
     Other,
 }
 
@@ -213,7 +217,7 @@ pub(crate) struct InlineValues {
     keys: *const u8,
 }
 
-/// Where the class's instances keep their attributes.
+/// The storage of a class's instances.
 pub(crate) unsafe fn storage(class: *mut PyTypeObject) -> Storage {
     // SAFETY: the caller's: a live class.
     unsafe {
@@ -242,9 +246,10 @@ pub(crate) unsafe fn storage(class: *mut PyTypeObject) -> Storage {
 }
 
 impl InlineValues {
-    /// The place of a name among the values, if some instance has had it. Places never change.
+    /// The index of a name among the values, if some instance has had it. Indexes never change.
     pub(crate) unsafe fn index_of(self, name: Obj) -> Option<i64> {
-        // SAFETY: the keys live as long as their class; entries of a table of strings are pairs of key and value.
+        // SAFETY: the keys live as long as their class; entries of a table of strings are pairs of
+        // key and value.
         unsafe {
             let log2_index_bytes: u8 = field(self.keys, abi::dict_keys::LOG2_INDEX_BYTES);
             let entries = self
@@ -258,7 +263,7 @@ impl InlineValues {
         }
     }
 
-    /// How many names there are.
+    /// Number of names.
     pub(crate) unsafe fn count(self) -> i64 {
         // SAFETY: as above.
         unsafe { field(self.keys, abi::dict_keys::NENTRIES) }
@@ -269,7 +274,7 @@ impl InlineValues {
         self.keys as i64
     }
 
-    /// Bytes from the object to the byte that says that the values are in use.
+    /// Bytes from the object to the byte that is set while the values are in use.
     pub(crate) fn valid(self) -> i64 {
         self.offset + i64::from(abi::dict_values::VALID)
     }

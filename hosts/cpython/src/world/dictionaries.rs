@@ -1,9 +1,9 @@
-//! Instances whose attributes are in a dictionary of their own, though their class has room for values behind each object:
-//! an instance gets one with its thirtieth attribute or so, when the keys that its class shares are used up, or when its
-//! `__dict__` is assigned.
+//! Instances whose attributes are in a dictionary of their own, though their class has room for
+//! values behind each object: an instance gets one with about its thirtieth attribute, when the
+//! shared keys of its class are full, or when its `__dict__` is assigned.
 //!
-//! Which classes have such instances is learnt where the interpreter or compiled code has met one. That and the cells are
-//! hints: whatever compiled code takes from them it checks.
+//! A class is recorded when the interpreter or compiled code has observed such an instance. This
+//! record and the cells are hints: compiled code checks them.
 
 use crate::capi::{Obj, field};
 use crate::namespace::NameCell;
@@ -14,12 +14,12 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 #[derive(Default)]
 struct Known {
-    /// When the class was met, in classes met before.
+    /// The time of the first observation, as the number of classes recorded before.
     classes: FxHashMap<usize, u64>,
-    /// Where a name was found last among the attributes of a class's instances. A cell lives as long as the process, for
-    /// units name it.
+    /// The last position of a name among the attributes of a class's instances. Cells live as long
+    /// as the process, since units refer to them.
     cells: FxHashMap<(usize, usize), &'static NameCell>,
-    /// Names that units may name: held for good.
+    /// Names that units may refer to: kept alive forever.
     names: FxHashSet<usize>,
 }
 
@@ -29,19 +29,19 @@ fn known() -> std::sync::MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Note that `class` has an instance with a dictionary of its own.
+/// Records that `class` has an instance with a dictionary of its own.
 pub(crate) fn note(class: *mut PyTypeObject) {
     let mut known = known();
     let now = known.classes.len() as u64 + 1;
     known.classes.entry(class as usize).or_insert(now);
 }
 
-/// How many classes have been noted: a time.
+/// Number of classes recorded: a time.
 pub(crate) fn now() -> u64 {
     known().classes.len() as u64
 }
 
-/// Whether `class` was noted, and if so, after this time.
+/// True if `class` was recorded after this time.
 pub(crate) fn noted(class: *mut PyTypeObject, since: u64) -> bool {
     known()
         .classes
@@ -49,12 +49,13 @@ pub(crate) fn noted(class: *mut PyTypeObject, since: u64) -> bool {
         .is_some_and(|&when| when > since)
 }
 
-/// Whether an object keeps attributes in a dictionary of its own, whatever its class has room for.
+/// True if an object has a dictionary of its own, even if its class has room for inline values.
 ///
 /// # Safety
 /// A live object, with the interpreter's lock.
 pub(crate) unsafe fn has_own(object: Obj) -> bool {
-    // SAFETY: the caller's; where there are inline values, the dictionary's pointer is before the object.
+    // SAFETY: the caller's; if there are inline values, the dictionary's pointer is before the
+    // object.
     unsafe {
         let class = Py_TYPE(object);
         match classes::storage(class) {
@@ -68,7 +69,8 @@ pub(crate) unsafe fn has_own(object: Obj) -> bool {
     }
 }
 
-/// The cell that remembers where `name`, an interned string, is in dictionaries of instances of `class`.
+/// The cell with the position of `name`, an interned string, in dictionaries of instances of
+/// `class`.
 ///
 /// # Safety
 /// A live string, with the interpreter's lock.
@@ -81,7 +83,7 @@ pub(crate) unsafe fn cell(class: *mut PyTypeObject, name: Obj) -> i64 {
     std::ptr::from_ref::<NameCell>(known.cells.entry(key).or_insert_with(new)) as i64
 }
 
-/// Let a name stay what its address stands for.
+/// Keeps a name alive forever, so that its address remains valid.
 ///
 /// # Safety
 /// A live string, with the interpreter's lock.

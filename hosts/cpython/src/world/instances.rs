@@ -1,4 +1,8 @@
-//! What plans do with instances that compiled code has made and nobody else has seen, which need not be there for it.
+//! The effects of plans on instances that compiled code has allocated and that have no other
+//! reference, so that the instances need not be materialised.
+//!
+//! For example, in `Point(1, 2).x` the stores of `__init__` go to virtual fields, and the load
+//! reads one of them; no `Point` is allocated.
 
 use super::classes::{Storage, storage};
 use super::{CPythonWorld, PlanIds, class_of};
@@ -26,14 +30,14 @@ impl CPythonWorld<'_> {
         let ids = &self.ids;
         Some(match (call.id, &call.imms[..]) {
             // SAFETY: the same.
-            (id, _) if id == ids.new_instance && unsafe { ends_silently(class) } => {
+            (id, _) if id == ids.new_instance && unsafe { has_plain_dealloc(class) } => {
                 InstanceAccess::New(class as u64)
             }
             (id, _) if id == ids.check_inline_values => InstanceAccess::Holds,
             (id, [_, count]) if id == ids.check_shared_keys[0] => {
                 InstanceAccess::LacksFrom(place(values?.place(*count))?)
             }
-            // No dictionary is made for it.
+            // It has no dictionary.
             (id, [offset]) if id == ids.check_null && *offset < 0 => InstanceAccess::Holds,
             (id, [offset]) if id == ids.check_null => InstanceAccess::Lacks(place(*offset)?),
             (id, [offset]) if id == ids.check_quiet_slot => InstanceAccess::Quiet(place(*offset)?),
@@ -65,7 +69,7 @@ impl CPythonWorld<'_> {
         if store.id != self.ids.store_inline_value || of_class.offset != values {
             return None;
         }
-        // Slots lie before the values.
+        // Slots are before the values.
         let first = of_class.place(0);
         let used = stored.iter().filter(|place| i64::from(**place) >= first);
         let position = used.count() as i64;
@@ -77,7 +81,8 @@ impl CPythonWorld<'_> {
 }
 
 impl PlanIds {
-    /// Places are offsets. A store of a slot or value changes neither which keys there are nor where values are kept.
+    /// Places are offsets. A store of a slot or value changes neither the keys nor the storage of
+    /// the values.
     pub(super) fn find_field_access(&self, call: &IntrinsicCall) -> Option<FieldAccess> {
         let ids = self;
         let place = |offset: i64| u32::try_from(offset).ok();
@@ -92,7 +97,7 @@ impl PlanIds {
             (id, _) if id == ids.check_inline_values || ids.check_shared_keys.contains(&id) => {
                 Some(FieldAccess::Apart)
             }
-            // A dictionary's pointer lies before the object.
+            // A dictionary's pointer is before the object.
             (id, [offset]) if id == ids.check_null && *offset < 0 => Some(FieldAccess::Apart),
             (id, [offset]) if id == ids.check_null || id == ids.load_field => {
                 place(*offset).map(FieldAccess::Reads)
@@ -108,8 +113,9 @@ impl PlanIds {
     }
 }
 
-/// Whether an instance that nobody refers to any more just lets go of its attributes, in the order of their offsets.
-unsafe fn ends_silently(class: *mut PyTypeObject) -> bool {
+/// True if the deallocation of an instance only drops its attributes, in the order of their
+/// offsets, and runs no finaliser.
+unsafe fn has_plain_dealloc(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's: a live class, whose bases live.
     unsafe {
         let Some(usual) = usual_dealloc() else {
@@ -123,7 +129,8 @@ unsafe fn ends_silently(class: *mut PyTypeObject) -> bool {
             if base.is_null() || (*base).tp_dealloc.map(|f| f as usize) != Some(usual) {
                 return false;
             }
-            // A derived class's slots are cleared before those of its base, which lie before them.
+            // A derived class's slots are cleared before those of its base, which have smaller
+            // offsets.
             with_slots += usize::from(Py_SIZE(base.cast()) > 0);
             base = (*base).tp_base;
         }
@@ -131,17 +138,20 @@ unsafe fn ends_silently(class: *mut PyTypeObject) -> bool {
     }
 }
 
-/// How instances of classes end that a `class` statement has made: the address of a function that has no name outside.
+/// The `tp_dealloc` of classes created by a `class` statement: the address of a function that is
+/// not exported.
 fn usual_dealloc() -> Option<usize> {
     static FOUND: OnceLock<Option<usize>> = OnceLock::new();
     *FOUND.get_or_init(|| {
-        // SAFETY: the lock is held while a world is asked; the module's class is such a one. An import could ask the program's own
-        // `__import__`: the module is there since the interpreter has started.
+        // SAFETY: the lock is held while a world is queried; the module's class is such a class. An
+        // import could call the program's own `__import__`, so the module, which exists since the
+        // interpreter's start, is looked up instead.
         unsafe {
             let module = PyImport_GetModule(interned!("_frozen_importlib"));
-            let class = match module.is_null() {
-                true => module,
-                false => PyObject_GetAttrString(module, c"ModuleSpec".as_ptr()),
+            let class = if module.is_null() {
+                module
+            } else {
+                PyObject_GetAttrString(module, c"ModuleSpec".as_ptr())
             };
             Py_XDECREF(module);
             if class.is_null() {
@@ -158,13 +168,15 @@ fn usual_dealloc() -> Option<usize> {
     })
 }
 
-/// An instance as its `__init__` would have left it that assigned these values in this order, each of which is at its place; it takes
-/// them over. Null with an exception, and nothing taken over, if there is no memory.
+/// An instance in the state after an `__init__` that assigned these values in this order, each at
+/// its place; it takes them over. Null with an exception, and nothing taken over, if there is no
+/// memory.
 ///
 /// # Safety
-/// `class` is one of which [`World::instance_access`](cladonia::host::World::instance_access) has said so, with these places.
+/// [`World::instance_access`](cladonia::host::World::instance_access) has approved `class`, with
+/// these places.
 pub(crate) unsafe fn make_instance(class: Obj, places: &[u32], values: &[Obj]) -> Obj {
-    // SAFETY: the caller's promise: a new instance has these places, and nothing in them.
+    // SAFETY: the caller's promise: a new instance has these places, and they are empty.
     unsafe {
         let made = crate::helpers::new_instance(class);
         if made.is_null() {
@@ -181,7 +193,8 @@ pub(crate) unsafe fn make_instance(class: Obj, places: &[u32], values: &[Obj]) -
             if let Some(inline) = inline
                 && let Ok(bytes) = usize::try_from(i64::from(place) - inline.place(0))
             {
-                // Its index goes to the end of the order of insertion, an array of bytes behind the values.
+                // Its index is appended to the order of insertion, an array of bytes behind the
+                // values.
                 let header = object.add(inline.offset as usize);
                 let capacity = header.add(abi::dict_values::CAPACITY as usize).read();
                 let used = header.add(abi::dict_values::USED as usize);

@@ -1,4 +1,8 @@
-//! How C functions, methods of C classes and some of those classes are called without looking at what they are again.
+//! Direct calls of C functions, of methods of C classes and of some of those classes, without a
+//! test of their kind at each call.
+//!
+//! For example, `math.sqrt` takes one object (`METH_O`), so its C function is called directly with
+//! the argument.
 
 use super::callees::defined_in;
 use super::{CPythonWorld, call, object_of};
@@ -35,7 +39,7 @@ impl NativeIds {
     }
 }
 
-/// A C function that is called with some of these arguments.
+/// A C function to be called with some of these arguments.
 struct Target {
     callable: Obj,
     function: i64,
@@ -79,9 +83,10 @@ impl CPythonWorld<'_> {
             };
             let target = Target {
                 callable: object,
-                function: match is_instance_test {
-                    true => is_instance as *const () as i64,
-                    false => (*method).ml_meth.PyCFunction as usize as i64,
+                function: if is_instance_test {
+                    is_instance as *const () as i64
+                } else {
+                    (*method).ml_meth.PyCFunction as usize as i64
                 },
                 takes: takes((*method).ml_flags, given)?,
                 receiver: Some(receiver),
@@ -96,8 +101,8 @@ impl CPythonWorld<'_> {
             let owner: *mut PyTypeObject = field(object, abi::descr::TYPE);
             let method: *const PyMethodDef = field(object, abi::descr::METHOD);
             let given = given.checked_sub(1)?;
-            // An instance that is laid out as `object`'s are may be assigned another class while arguments are computed, which
-            // need not derive from this one.
+            // While the arguments are computed, an instance with the layout of `object` may be
+            // assigned another class, which need not derive from this one.
             let base = &raw mut PyBaseObject_Type;
             if owner != base && (*owner).tp_basicsize <= (*base).tp_basicsize {
                 return None;
@@ -107,9 +112,10 @@ impl CPythonWorld<'_> {
                 && CStr::from_ptr((*method).ml_name) == c"get";
             let target = Target {
                 callable: object,
-                function: match is_dict_get {
-                    true => dict_get as *const () as i64,
-                    false => (*method).ml_meth.PyCFunction as usize as i64,
+                function: if is_dict_get {
+                    dict_get as *const () as i64
+                } else {
+                    (*method).ml_meth.PyCFunction as usize as i64
                 },
                 takes: takes((*method).ml_flags, given)?,
                 receiver: None,
@@ -119,7 +125,7 @@ impl CPythonWorld<'_> {
         }
     }
 
-    /// A class of the interpreter's that has a vectorcall of its own.
+    /// A class of the interpreter that has a vectorcall of its own.
     unsafe fn plan_class(&self, object: Obj, given: u32) -> Option<NativeCall> {
         // SAFETY: the caller's: a live class whose own class is `type`.
         unsafe {
@@ -134,7 +140,7 @@ impl CPythonWorld<'_> {
                     result: Type::OBJECT,
                 });
             }
-            // Without arguments it looks at its caller's frame.
+            // Without arguments it reads its caller's frame.
             if class == &raw mut PySuper_Type {
                 return None;
             }
@@ -151,9 +157,10 @@ impl CPythonWorld<'_> {
                 takes: Takes::ArrayAndNames,
                 receiver: Some(object),
             };
-            let result = match gives_its_own.contains(&class) {
-                true => Type::from_class_exact(objects::class_handle(class)),
-                false => Type::OBJECT,
+            let result = if gives_its_own.contains(&class) {
+                Type::from_class_exact(objects::class_handle(class))
+            } else {
+                Type::OBJECT
             };
             Some(self.any(&target, given, None, result))
         }
@@ -179,7 +186,7 @@ impl CPythonWorld<'_> {
         }
     }
 
-    /// `id(x)`, if nobody hears of it who audits; none if that cannot be seen.
+    /// `id(x)`, if there is no audit hook; none if the hooks cannot be checked.
     fn identity(&self) -> Option<NativeCall> {
         // SAFETY: the lock is held.
         let hooks = unsafe { abi::audit_hooks() }?;
@@ -191,7 +198,8 @@ impl CPythonWorld<'_> {
     }
 }
 
-/// How a C function with these flags takes so many arguments; none if it does not, or in another way.
+/// The convention by which a C function with these flags takes this many arguments; none if it does
+/// not, or by another convention.
 fn takes(flags: c_int, given: u32) -> Option<Takes> {
     const FLAVOUR: c_int =
         METH_VARARGS | METH_FASTCALL | METH_NOARGS | METH_O | METH_KEYWORDS | METH_METHOD;

@@ -1,8 +1,14 @@
-//! Operators on instances of the program's classes: which function of a class the interpreter would call, where that is one.
+//! Operators on instances of user-defined classes: the Python function that the interpreter would
+//! call, if there is one.
 //!
-//! The order is the interpreter's: the left operand's method, then the right one's, but a right operand of a derived class is
-//! asked first (then nothing is known). The slots of C that stand for methods all lead to them, so a class that has a
-//! function under an operator's name has such a slot.
+//! The order is the interpreter's: the left operand's method, then the right one's. But a right
+//! operand of a derived class comes first (then the answer is "unknown"). The C slots that
+//! represent Python methods all call them, so a class that has a function under an operator's name
+//! has such a slot.
+//!
+//! For example, for `a + b` with an instance `a` of a class with `__add__`, and a float `b`, the
+//! answer is that function. If it returns `NotImplemented`, the compiled code continues as the
+//! interpreter does.
 
 use super::attributes::class_assumption;
 use super::classes::is_versioned;
@@ -16,10 +22,11 @@ use cladonia::types::{ObjectHandle, Type};
 use pyo3_ffi::*;
 use std::ffi::CStr;
 
-/// A slot of C for a binary operator.
+/// A C slot for a binary operator.
 type Slot = fn(&PyNumberMethods) -> Option<binaryfunc>;
 
-/// A binary operator: the methods of the left and of the right operand, and the slots of its two forms.
+/// A binary operator: the methods of the left and of the right operand, and the slots of its two
+/// forms.
 pub(crate) struct Binary {
     method: &'static CStr,
     /// The right operand's method.
@@ -39,7 +46,7 @@ macro_rules! binary {
     };
 }
 
-/// The operator of a number of the bytecode; powers, which have three operands, are not there.
+/// The operator of a number in the bytecode; powers, which have three operands, are missing.
 pub(crate) fn binary(number: u32) -> Option<&'static Binary> {
     use BinaryOp as B;
     Some(match BinaryOp::from_arg(number % INPLACE)? {
@@ -66,7 +73,7 @@ pub(crate) fn binary(number: u32) -> Option<&'static Binary> {
 }
 
 impl Binary {
-    /// What a class has in C for the plain form.
+    /// The class's C function for the plain form.
     ///
     /// # Safety
     /// A live class.
@@ -81,7 +88,7 @@ impl Binary {
     }
 }
 
-/// A comparison's method, and the comparison that the right operand is asked for.
+/// A comparison's method, and the mirrored comparison for the right operand.
 fn comparison(op: CompareOp) -> (&'static CStr, CompareOp) {
     match op {
         CompareOp::Lt => (c"__lt__", CompareOp::Gt),
@@ -93,7 +100,7 @@ fn comparison(op: CompareOp) -> (&'static CStr, CompareOp) {
     }
 }
 
-/// The comparison that the right operand is asked for.
+/// The mirrored comparison for the right operand.
 pub(crate) fn mirrored(op: CompareOp) -> CompareOp {
     comparison(op).1
 }
@@ -120,7 +127,7 @@ impl CPythonWorld<'_> {
             }
             classes.push(class);
         }
-        // SAFETY: live classes; the lock is held while a world is asked.
+        // SAFETY: live classes; the lock is held while a world is queried.
         unsafe {
             let (function, swapped, declines) = match (operator, &classes[..]) {
                 (Operator::Binary(number), &[a, b]) => {
@@ -149,9 +156,10 @@ impl CPythonWorld<'_> {
             Some(OperatorPlan::Method {
                 function,
                 swapped,
-                declined: match declines {
-                    true => Some(handle_of(Py_NotImplemented())?),
-                    false => None,
+                declined: if declines {
+                    Some(handle_of(Py_NotImplemented())?)
+                } else {
+                    None
                 },
                 assumptions,
             })
@@ -159,9 +167,9 @@ impl CPythonWorld<'_> {
     }
 }
 
-/// The function that a class of the program has for an operator.
+/// The Python function of a class for an operator.
 unsafe fn method(class: *mut PyTypeObject, name: &CStr) -> Option<ObjectHandle> {
-    // SAFETY: the caller's: a live class; what it has is borrowed from it.
+    // SAFETY: the caller's: a live class; its attribute is borrowed from it.
     unsafe {
         let name = Name::new(name.to_str().ok()?)?;
         let found: Obj = _PyType_Lookup(class, name.0);
@@ -179,7 +187,7 @@ unsafe fn is_of_program(class: *mut PyTypeObject) -> bool {
     unsafe { PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 }
 }
 
-/// Whether the class alone says whether its objects are true.
+/// True if the class alone determines the truth of its objects.
 ///
 /// # Safety
 /// A live class; the lock is held.
@@ -188,18 +196,18 @@ pub unsafe fn says_truth(class: *mut PyTypeObject) -> bool {
     unsafe { class == Py_TYPE(Py_None()) || is_of_program(class) && is_always_true(class) }
 }
 
-/// Whether no class knows of operands of the other: then its own C code declines.
+/// True if C code of the class declines any operand of a user-defined class.
 unsafe fn is_number(class: *mut PyTypeObject) -> bool {
     class == &raw mut PyLong_Type || class == &raw mut PyFloat_Type
 }
 
-/// Whether a right operand of class `b` is asked before a left one of class `a`.
+/// True if a right operand of class `b` takes precedence over a left one of class `a`.
 unsafe fn goes_first(b: *mut PyTypeObject, a: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's: live classes.
     unsafe { a != b && PyType_IsSubtype(b, a) != 0 }
 }
 
-/// The function that a binary operator calls first, and whether it is the right operand's.
+/// The function that a binary operator calls first; true if it is the right operand's.
 unsafe fn binary_method(
     number: u32,
     a: *mut PyTypeObject,
@@ -231,7 +239,7 @@ unsafe fn binary_method(
     }
 }
 
-/// The function that a comparison calls first, and whether it is the right operand's.
+/// The function that a comparison calls first; true if it is the right operand's.
 unsafe fn comparing_method(
     op: CompareOp,
     a: *mut PyTypeObject,
@@ -250,7 +258,7 @@ unsafe fn comparing_method(
     }
 }
 
-/// Whether the class's instances are equal to nothing but themselves, as far as it goes.
+/// True if the class compares its instances by identity only.
 unsafe fn is_compared_by_identity(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's: a live class.
     unsafe {
@@ -259,7 +267,7 @@ unsafe fn is_compared_by_identity(class: *mut PyTypeObject) -> bool {
     }
 }
 
-/// Whether the class says nothing of its instances' truth or length.
+/// True if the class defines neither truth nor length of its instances.
 unsafe fn is_always_true(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's: a live class, whose methods live as long as it.
     unsafe {

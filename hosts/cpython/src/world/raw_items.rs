@@ -1,8 +1,9 @@
 //! Containers whose items are numbers in memory: `bytes`, `bytearray` and `array.array`.
 //!
-//! How they lie is known by an address: of the class, or of an array's descriptor, which is static memory of the module
-//! `array`. That module is not the interpreter's, so a descriptor is noted only after the first array of its kind was found to
-//! lie as the layout says, by what it exports as a buffer.
+//! Their layout is identified by an address: of the class, or of an array's descriptor, which is
+//! static memory of the module `array`. That module is not part of the interpreter, so a descriptor
+//! is recorded only after the first array of its kind was found to match the layout, according to
+//! its exported buffer.
 
 use super::{CPythonWorld, call, class_of};
 use crate::abi::{array, object};
@@ -41,12 +42,12 @@ impl RawIds {
     }
 }
 
-/// A descriptor of arrays, and the place of their kind in [`ARRAYS`].
+/// A descriptor of arrays, and the index of their kind in [`ARRAYS`].
 type Noted = (u64, usize);
 
 static NOTED: Mutex<Vec<Noted>> = Mutex::new(Vec::new());
 
-/// By what it is known how the container's raw items lie, if it has such.
+/// The address that identifies the layout of the container's raw items, if it has any.
 ///
 /// # Safety
 /// The GIL is held; a live object.
@@ -69,7 +70,8 @@ pub(crate) unsafe fn items_of(container: Obj) -> Option<u64> {
     }
 }
 
-/// Whether a class is the module `array`'s, as far as a class can say: its objects have what is read of arrays.
+/// True if a class appears to be the module `array`'s: its objects have the fields that are read of
+/// arrays.
 unsafe fn is_array(class: *mut PyTypeObject) -> bool {
     const SIZE: Py_ssize_t = array::SIZE as Py_ssize_t;
     // SAFETY: the caller's: a live class. Its name is a C string.
@@ -83,9 +85,10 @@ unsafe fn is_array(class: *mut PyTypeObject) -> bool {
     }
 }
 
-/// The place in [`ARRAYS`] of the kind of an array, whose buffer lies as the layout says.
+/// The index in [`ARRAYS`] of the kind of an array, if its buffer matches the layout.
 unsafe fn kind_of(container: Obj) -> Option<usize> {
-    // SAFETY: the caller's: an array. The descriptor is looked into only after the fields beside it were what the buffer says.
+    // SAFETY: the caller's: an array. The descriptor is read only after the fields beside it were
+    // found equal to the buffer's.
     unsafe {
         let mut view = MaybeUninit::<Py_buffer>::zeroed();
         if PyObject_GetBuffer(container, view.as_mut_ptr(), PyBUF_FORMAT | PyBUF_ND) != 0 {
@@ -140,9 +143,10 @@ impl CPythonWorld<'_> {
         let noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, kind) = *noted.iter().find(|(descr, _)| *descr == way)?;
         let [get, set] = ids.arrays[kind];
-        let number = match ARRAYS[kind].number.is_float() {
-            true => RawKind::Float,
-            false => RawKind::Int,
+        let number = if ARRAYS[kind].number.is_float() {
+            RawKind::Float
+        } else {
+            RawKind::Int
         };
         Some(RawItems {
             guards: vec![call(ids.check_kind, &[way as i64])],

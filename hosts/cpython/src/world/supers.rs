@@ -1,4 +1,8 @@
-//! What `super(class, instance)` has: looked up in the classes that come behind `class` in the order of the instance's.
+//! Attributes of `super(class, instance)`: looked up in the classes after `class` in the MRO of the
+//! instance's class.
+//!
+//! For example, `super().area()` in a method of `Square(Shape)` is `Shape.area` for an instance of
+//! `Square`, but may be that of another base for an instance of a class that derives from both.
 
 use super::classes::{Descriptor, descriptor_of, is_versioned};
 use super::{CPythonWorld, Name, attributes, class_of, handle_of, object_of};
@@ -17,13 +21,13 @@ impl CPythonWorld<'_> {
     ) -> Option<AttrPlan> {
         let handle = receiver.runtime_class_in(objects::host())?;
         let (start, kind) = (object_of(class)?, class_of(handle)?);
-        // SAFETY: live classes and a str; the lock is held while a world is asked.
+        // SAFETY: live classes and a str; the lock is held while a world is queried.
         unsafe {
             // `super` has a `__class__` of its own.
             if PyType_Check(start) == 0 || name == "__class__" || !is_versioned(kind) {
                 return None;
             }
-            // A change of any class in the order is one of the instance's class too.
+            // A change of any class in the MRO is also reported for the instance's class.
             let assumptions = attributes::class_assumption(handle, kind);
             let found = find(start.cast(), kind, &Name::new(name)?)?;
             match descriptor_of(kind, found) {
@@ -60,9 +64,10 @@ impl CPythonWorld<'_> {
     }
 }
 
-/// What the first class behind `start`, in the order of `kind`, has by this name, borrowed.
+/// The attribute of this name of the first class after `start` in the MRO of `kind`, borrowed.
 unsafe fn find(start: *mut PyTypeObject, kind: *mut PyTypeObject, name: &Name) -> Option<Obj> {
-    // SAFETY: the caller's: live classes; their order is a tuple of classes, each of which has a dictionary.
+    // SAFETY: the caller's: live classes; their order is a tuple of classes, each of which has a
+    // dictionary.
     unsafe {
         let order = (*kind).tp_mro;
         if order.is_null() {
@@ -89,10 +94,10 @@ unsafe fn find(start: *mut PyTypeObject, kind: *mut PyTypeObject, name: &Name) -
     }
 }
 
-/// Classes that a call of `super()` is expected to meet.
-const MOST_CLASSES: usize = 8;
+/// Maximum classes that a call of `super()` is expected to observe.
+const MAX_CLASSES: usize = 8;
 
-/// What to bet on where a function of a class uses `super()`.
+/// The classes to speculate on where a function of a class uses `super()`.
 pub(crate) struct Hints {
     /// The class itself.
     pub(crate) class: Type,
@@ -102,7 +107,7 @@ pub(crate) struct Hints {
     pub(crate) below: Vec<Type>,
 }
 
-/// The hints for a function; nothing if its closure holds no class.
+/// The hints for a function; `None` if its closure has no class.
 ///
 /// # Safety
 /// A live Python function, with the interpreter's lock.
@@ -118,10 +123,10 @@ pub(crate) unsafe fn hints(function: Obj) -> Option<Hints> {
             PyErr_Clear();
             return None;
         }
-        // Each is held by its base or, while it is looked at, by us.
+        // Each is kept alive by its base, or by a reference of ours while it is examined.
         let mut todo = vec![Py_NewRef(class)];
         while let Some(class) = todo.pop() {
-            if found.len() < MOST_CLASSES {
+            if found.len() < MAX_CLASSES {
                 let handle = objects::class_handle(class.cast());
                 let ty = Type::from_class_exact(handle);
                 if !found.contains(&ty) {
@@ -147,9 +152,11 @@ pub(crate) unsafe fn hints(function: Obj) -> Option<Hints> {
     }
 }
 
-/// What the cell `__class__` of a function's closure holds, borrowed, if that is a class of the program.
+/// The contents of the cell `__class__` of a function's closure, borrowed, if that is a
+/// user-defined class.
 unsafe fn class_cell(function: Obj) -> Option<Obj> {
-    // SAFETY: the caller's: a live function; its closure is a tuple with a cell for each free variable.
+    // SAFETY: the caller's: a live function; its closure is a tuple with a cell for each free
+    // variable.
     unsafe {
         let closure = PyFunction_GetClosure(function);
         if closure.is_null() {

@@ -1,4 +1,4 @@
-//! Plans are made for classes of a running interpreter, and carried out on their instances.
+//! Plans for classes of a running interpreter, applied to their instances.
 
 use super::Namespaces;
 use super::{CPythonWorld, Known};
@@ -75,7 +75,7 @@ fn with_world(test: impl FnOnce(&CPythonWorld<'_>, &mut Machine, Obj)) {
     });
 }
 
-/// The exact class of what a name stands for.
+/// The exact class of a name's value.
 fn class_type(scope: Obj, name: &str) -> Type {
     // SAFETY: a live object.
     unsafe { Type::from_class_exact(objects::class_handle(Py_TYPE(get(scope, name)))) }
@@ -93,7 +93,7 @@ fn applies(machine: &mut Machine, call: &IntrinsicCall, operands: &[u64]) -> Opt
     machine.run_id(call.id, &operands).map(|results| results[0])
 }
 
-/// Carry a plan out: what it loads, or why it gave up.
+/// Applies a plan: returns the value that it loads, or the reason why there is none.
 fn load(
     world: &CPythonWorld<'_>,
     machine: &mut Machine,
@@ -130,7 +130,7 @@ fn load(
 }
 
 #[test]
-fn loads_give_what_the_interpreter_gives_or_nothing() {
+fn loads_agree_with_the_interpreter_or_have_no_plan() {
     with_world(|world, m, scope| {
         let cases = [
             ("full", "a", "1"),
@@ -162,7 +162,7 @@ fn loads_give_what_the_interpreter_gives_or_nothing() {
         }
         assert!(load(world, m, scope, "full", "static").contains("Plain.static"));
         assert!(load(world, m, scope, "full", "computed").starts_with("getter <function"));
-        // An instance that hides the class's method, and one with a dictionary of its own.
+        // An instance that overrides the class's method, and one with a dictionary of its own.
         let AttrPlan::Constant {
             guards,
             assumptions,
@@ -263,7 +263,7 @@ fn known_objects_have_constant_attributes() {
 }
 
 #[test]
-fn callees_are_known_by_what_they_are() {
+fn callees_are_classified_by_their_kind() {
     with_world(|world, _, scope| {
         let callee = |object: Obj| {
             // SAFETY: a live object.
@@ -279,7 +279,7 @@ fn callees_are_known_by_what_they_are() {
         else {
             panic!("no function");
         };
-        // The world is of this function's code, which keeps no other one's.
+        // The world belongs to this function's code, which keeps no other code alive.
         assert!(kin.is_some());
         assert!(matches!(
             callee(get(scope, "gen")),
