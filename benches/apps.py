@@ -1,13 +1,14 @@
-"""Real programs without and with the JIT, from their first value on: fresh processes in turn, ratios of medians.
+"""Real programs without and with the JIT, from the first value on: alternating fresh processes.
 
     python benches/apps.py [--python P]... [--packages DIR] [--program NAME]... [--rounds N] [--seconds S] [--json FILE] [--check]
-    python benches/apps.py --warm         # with a cache of machine code that a run before has filled
+    python benches/apps.py --warm         # with a machine-code cache that an earlier run has filled
     python benches/apps.py --processes    # whole processes of less than a second: wall time
     python benches/apps.py --service [--workers N]   # a web application under gunicorn: requests in each second, memory
     python benches/apps.py --idle         # memory of a process that does nothing
 
-What the programs need is installed by `pip install -r benches/apps.requirements.txt`, into the environment or, with `--target DIR`, a folder
-that `--packages DIR` names. Ratios above 1 mean faster than without the JIT; of memory, more.
+The programs' packages are installed by `pip install -r benches/apps.requirements.txt`, into the
+environment or, with `--target DIR`, a folder that `--packages DIR` names. Results are ratios of
+medians. Ratios above 1 mean faster than without the JIT; for memory, more.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ BARS = (
 )
 #: With a cache that was filled before.
 WARM_SECOND = Bar("second", "first second", mean=1.1, each=0.9)
-#: Of all programs together.
+#: For all programs together.
 MOST_UNITS = 1.3
 LEAST_FOUND = 0.8
 LONGEST_STALL_MS = 10.0
@@ -88,7 +89,7 @@ def arguments():
 
 
 def chosen_of(table, ways, options, kind):
-    """The entries that were asked for and can run here; what packages are missing is said."""
+    """The requested entries that can run here; missing packages are printed."""
     for name in options.program:
         if name not in table:
             sys.exit(f"--program: {name!r} is no {kind} of apps.toml; it has {', '.join(table)}")
@@ -139,7 +140,7 @@ class Measurement:
         self.answers = {}
 
     def child(self, way, seconds=None):
-        """What a process printed, and its statistics; None if it failed, which is said."""
+        """The output of a process, and its statistics; None if it failed, which is printed."""
         name = self.entry["name"]
         words = [HERE / "apps_child.py", json.dumps(self.entry), self.seconds if seconds is None else seconds]
         ended = self.ways.run(way, name, words, self.timeout, stats=True)
@@ -151,7 +152,8 @@ class Measurement:
         return result | {"stats": ended.stats}
 
     def agree(self):
-        """Whether both ways had the same answer. One that is not the table's, and the same both ways, is that of other versions."""
+        """True if the answers with and without the JIT are equal. An answer that is equal but
+        differs from the table's comes from other package versions."""
         name, answers = self.entry["name"], set().union(*self.answers.values())
         if len(answers) > 1:
             each = "; ".join(f"{way} {' '.join(sorted(some))}" for way, some in self.answers.items())
@@ -163,7 +165,8 @@ class Measurement:
 
 
 def measured(program, rounds, coverage):
-    """A row; None if the program failed. A process that does not count leaves .pyc files, and another, if it is wanted, a filled cache."""
+    """A row; None if the program failed. One process that does not count writes the .pyc files,
+    and with `--warm` another one fills the cache."""
     if program.child("off", seconds=0) is None or (program.ways.warm and program.child("jit") is None):
         return None
     runs = {way: [] for way in WAYS}
@@ -201,7 +204,7 @@ def row_of(name, runs):
 
 
 def of_all(stats, key):
-    """The median of a figure that older builds don't have."""
+    """The median of a figure that older builds lack."""
     return statistics.median(one[key] for one in stats) if all(key in one for one in stats) else None
 
 
@@ -237,8 +240,9 @@ def summary(rows, bars, options):
 
 
 def stalls(rows):
-    """How long the program's thread was kept by the compiler, in all processes: `longest_ms`, and `counts` by the milliseconds that they stay
-    below (the last, `inf`). None of builds that don't tell."""
+    """The compiler's stalls of the program's thread, over all processes: `longest_ms`, and
+    `counts` by upper bounds in milliseconds (the last is `inf`). None for builds that do not
+    report it."""
     some = [(row["program"], one) for row in rows for one in row["stalls"]]
     if not some:
         return None
@@ -256,7 +260,8 @@ def stalls(rows):
 
 
 def found_in_cache(rows):
-    """What share of the units was found in the cache: `units_found` and `units_missed` of the statistics."""
+    """The share of units found in the cache: `units_found` and `units_missed` of the
+    statistics."""
     told = [row for row in rows if row["cache"]]
     if not told:
         return "the statistics tell nothing of a cache", False

@@ -1,9 +1,11 @@
-"""One process of a measurement by apps.py: does a program's work for some seconds, and prints one JSON line.
+"""One process of a measurement by apps.py: runs a program for some seconds, and prints one JSON
+line.
 
     python -P benches/apps_child.py ENTRY SECONDS
 
-ENTRY is the program's entry of apps.toml as JSON, with its name. Times are those of values, one piece of work after the other; start-up and
-import are in none. What this file does itself is little, since in a run with the JIT it is watched too.
+ENTRY is the program's entry of apps.toml as JSON, with its name. Times are those of values, one
+unit of work after the other; they exclude start-up and import. This file itself does little, since
+it is also monitored in a run with the JIT.
 """
 
 import hashlib
@@ -38,7 +40,7 @@ def main():
 
 
 def our_own(entry):
-    """The program's `work`, whose answer is the same each time."""
+    """The program's `work`, which returns the same answer each time."""
     import importlib.util
 
     name = "app_" + entry["name"]
@@ -56,7 +58,8 @@ def our_own(entry):
 
 
 def of_pyperformance(entry):
-    """What a program of pyperformance would let pyperf measure; it runs as if it were the main one. Its answer is not known."""
+    """The function that a program of pyperformance passes to pyperf; the program runs as
+    `__main__`. Its answer is unknown."""
     import importlib.util
 
     folder = Path(importlib.util.find_spec("pyperformance").origin).parent / "data-files" / "benchmarks" / entry["pyperformance"]
@@ -73,7 +76,7 @@ def of_pyperformance(entry):
 
 
 class Runner:
-    """In place of pyperf's: keeps what is to be measured."""
+    """Replaces pyperf's runner: records the function to measure."""
 
     registered = []
 
@@ -107,7 +110,7 @@ class Runner:
 
 
 def work_within(times, seconds):
-    """How many values were done in the first `seconds`; the one that was not finished counts by its part."""
+    """Number of values done in the first `seconds`; an unfinished one counts by its share."""
     done, left = 0, seconds
     for took in times:
         if took > left:
@@ -118,7 +121,8 @@ def work_within(times, seconds):
 
 
 def memory(name):
-    """This process's resident memory in megabytes; `ru_maxrss` would be no less than what the process that started it had."""
+    """This process's resident memory in megabytes; `ru_maxrss` includes the memory of the parent
+    process."""
     with open("/proc/self/status", encoding="ascii") as file:
         return next(int(line.split()[1]) / 1024 for line in file if line.startswith(name))
 

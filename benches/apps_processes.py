@@ -1,4 +1,4 @@
-"""Whole processes for apps.py: how long short ones take from start to end, and how much memory an idle one has."""
+"""Whole processes for apps.py: the wall time of short ones, and the memory of an idle one."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from compare import spread
 ROUNDS, IDLE_ROUNDS = 20, 9
 WALL = Bar("ratio", "wall time", each=0.95)
 IDLE = Bar("memory", "idle memory", each=1.15, more_is_worse=True)
-#: Says that it runs, and waits for its input's end.
+#: Reports that it runs, and waits for the end of its input.
 WAITING = "import sys\nprint('here', flush=True)\nsys.stdin.read()"
-#: Times that a program prints.
+#: Times in a program's output.
 PRINTED_TIME = re.compile(rb"\d+\.\d+ ?s\b")
 
 
 def processes(ways, chosen, options):
-    """Each is run once each way first, for .pyc files and for the JIT's statistics, and then in turns."""
+    """Each is first run once with and without the JIT, for .pyc files and for the JIT's
+    statistics, and then alternately."""
     rounds, rows, failed = options.rounds or ROUNDS, [], []
     print(f"{rounds} rounds, whole processes in turn\n\n"
           f"{'process':22}{'off s':>9}{'jit s':>9}{'ratio':>9}{'compile ms':>12}{'units':>7}{'noise':>7}", flush=True)
@@ -47,7 +48,7 @@ def processes(ways, chosen, options):
 
 
 def made_json(folder):
-    """A file that `json.tool` takes some tenths of a second for."""
+    """A file for which `json.tool` takes some tenths of a second."""
     file = Path(folder, "made.json")
     records = [{"id": n, "name": f"näme {n}", "tags": ["a", "b", None, True][: n % 5], "at": {"x": n / 7, "y": [n, -n]}} for n in range(12000)]
     file.write_text(json.dumps(records))
@@ -87,7 +88,7 @@ def run(ways, way, name, words, timeout, stats=False):
 
 
 def idle(ways, options):
-    """Resident memory of a process that has started, and its share of what it has in common with others, each way."""
+    """Resident memory of an idle process, and its proportional share, with and without the JIT."""
     rounds, found = options.rounds or IDLE_ROUNDS, {way: [] for way in WAYS}
     for _ in range(rounds):
         for way in WAYS:

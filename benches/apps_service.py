@@ -1,6 +1,8 @@
-"""A web application under gunicorn for apps.py: requests answered in each second, and the memory of all its processes.
+"""A web application under gunicorn for apps.py: requests per second, and memory of all its
+processes.
 
-Each worker is asked by one client, which sends the next request when it has the answer to the last; the same few requests in turn.
+Each worker has one client, which sends the next request when it has received the answer to the
+last; the same few requests in turn.
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ def report(runs, workers, rounds, seconds):
 
 
 class Server:
-    """One gunicorn with its workers; the clock starts when it has answered once."""
+    """One gunicorn with its workers; the clock starts after its first answer."""
 
     def __init__(self, ways, way, workers):
         self.ways, self.way, self.workers = ways, way, workers
@@ -111,7 +113,8 @@ class Server:
         self.folder.cleanup()
 
     def asked(self, seconds):
-        """Requests answered in each second, the digest of the answers, the memory at the end, and the JIT's statistics."""
+        """Requests per second, the digest of the answers, the memory at the end, and the JIT's
+        statistics."""
         started, clients = time.perf_counter(), [Client(self) for _ in range(self.workers)]
         threads = [threading.Thread(target=client.ask, args=(started, seconds)) for client in clients]
         for thread in threads:

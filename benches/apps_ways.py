@@ -1,4 +1,4 @@
-"""What the parts of apps.py share: the two ways of running a command, bars, and figures of memory."""
+"""Shared by the parts of apps.py: commands with and without the JIT, bars, and memory figures."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ sys.path.insert(0, str(HERE.parent / "jit-tests"))
 import harness
 
 WAYS = ("off", "jit")
-#: What a machine may have set, and would distort how long a process takes to start.
+#: Variables of the machine's environment that would distort the start of a process.
 DISTORTING = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONOPTIMIZE", "PYTHONDEVMODE", "PYTHONMALLOC")
 
 
 class Ways:
-    """One interpreter, without the JIT and with it: how a command and its environment are made."""
+    """One interpreter, without the JIT and with it: its commands and environments."""
 
     def __init__(self, python, packages=None, jit_options=(), warm=False):
         self.python = python
@@ -36,7 +36,8 @@ class Ways:
 
     @contextlib.contextmanager
     def environment(self, way, program):
-        """The environment of one process. A cache of machine code is empty at its start, or, if `warm`, what runs of this program have left."""
+        """The environment of one process. Its machine-code cache is empty, or, if `warm`, filled
+        by earlier runs of this program."""
         with tempfile.TemporaryDirectory() as fresh:
             ours = {"CLADONIA_OFF": "1"} if way == "off" else {"CLADONIA_CACHE": self._kept_for(program) if self.warm else fresh}
             env = {name: value for name, value in harness.environment(self.python, **ours).items() if name not in DISTORTING}
@@ -50,13 +51,13 @@ class Ways:
         return str(folder)
 
     def run(self, way, program, words, timeout, stats=False):
-        """One process. Statistics are asked for of the JIT only."""
+        """One process. Only one with the JIT has statistics."""
         with tempfile.TemporaryDirectory() as folder, self.environment(way, program) as env:
             file = Path(folder, "stats.json") if stats and way == "jit" else None
             return harness.run(self.command(way, words, file), env=env, timeout=timeout, stats=file, cwd=folder)
 
     def missing(self, modules):
-        """Those of the modules that can't be imported."""
+        """The modules that can't be imported."""
         code = "import importlib.util, sys; print(*(name for name in sys.argv[1:] if importlib.util.find_spec(name) is None))"
         with self.environment("off", "") as env:
             out = subprocess.run([self.python, "-P", "-c", code, *modules], env=env, capture_output=True, text=True, check=True)
@@ -65,7 +66,8 @@ class Ways:
 
 @dataclass(frozen=True)
 class Bar:
-    """What the mean and each single figure must reach; None where there is no bar. Of memory, less is better."""
+    """Minimum for the mean and for each single figure; None without a bar. For memory, a
+    maximum."""
 
     key: str
     title: str
@@ -80,7 +82,7 @@ class Bar:
         return (max if self.more_is_worse else min)(rows, key=lambda row: row[self.key])
 
     def line(self, rows, things):
-        """The mean and the worst of rows, with the bars, and whether one was missed."""
+        """The mean and the worst of rows, with the bars; true if one was missed."""
         mean, worst = geometric_mean([row[self.key] for row in rows]), self.worst(rows)
         below = self.missed(mean, self.mean) or self.missed(worst[self.key], self.each)
         shown = f"{mean:.2f}x" + (f" (bar {self.mean}x)" if self.mean else "")
@@ -93,7 +95,7 @@ def geometric_mean(values):
 
 
 def last_line(ended):
-    """The last thing that a process said on stderr."""
+    """The last line of a process on stderr."""
     lines = ended.stderr.decode(errors="replace").strip().splitlines()
     return lines[-1] if lines else ""
 

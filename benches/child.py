@@ -1,4 +1,5 @@
-"""One process of a measurement: runs one program of programs.toml several times and prints one JSON line.
+"""One process of a measurement: runs one program of programs.toml several times and prints one JSON
+line.
 
     python benches/child.py NAME [--laps N] [--shrink N]
 
@@ -56,7 +57,7 @@ def function(code, entry, sizes, laps):
 
 
 def module(code, sizes, laps):
-    """The program is module-level code that takes its own times."""
+    """Runs a program that is module-level code and times itself."""
     namespace = {"__name__": "program", "laps": laps, "size": sizes[0], "clock": time.perf_counter}
     exec(code, namespace)
     return namespace["answer"], namespace["times"]

@@ -1,8 +1,9 @@
-"""Compares the JIT with the interpreter it lives in: alternating fresh processes, ratios of medians.
+"""Compares the JIT with its own interpreter: alternating fresh processes, ratios of medians.
 
     python benches/compare.py [--python P]... [--program NAME]... [--rounds N] [--json FILE] [--callgrind]
 
-The first Python is measured with the JIT off (the base) and on; each further one is measured as it comes, for reference.
+The first Python is measured with the JIT off (the base) and on; each further one is measured as it
+is, for reference.
 Ratios above 1 mean faster than the base.
 """
 
@@ -28,7 +29,7 @@ NOT_SLOWER_BY_INSTRUCTIONS = 0.97
 
 
 class Arm:
-    """One way of running: an interpreter, with or without the JIT."""
+    """One configuration: an interpreter, with or without the JIT."""
 
     def __init__(self, name, python, jit, threshold=None):
         self.name = name
@@ -124,7 +125,7 @@ def build(python):
 
 
 class Instructions:
-    """Counts user-mode instructions of a whole process, with what this machine has."""
+    """Counts user-mode instructions of a whole process, with the tools of this machine."""
 
     def __init__(self, callgrind):
         self.tool = None
@@ -138,7 +139,7 @@ class Instructions:
             self.how = "not available: no hardware counters (--callgrind counts with valgrind)"
 
     def per_iteration(self, arm, name, timeout):
-        """Under valgrind: what one iteration more costs, on shrunken sizes."""
+        """Under valgrind: the cost of one more iteration, on shrunken sizes."""
         few, many = (self._callgrind(arm, name, laps, timeout) for laps in (4, 6))
         return (many - few) / 2 if few and many and many > few else None
 

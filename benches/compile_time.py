@@ -1,10 +1,10 @@
-"""Prints what compiling costs: microseconds per bytecode, by stage, for functions of several shapes and sizes.
+"""Prints the cost of compiling: microseconds per bytecode, by stage, shape and size of functions.
 
     python benches/compile_time.py [--python P] [--shape NAME]... [--sizes 100,1000] [--passes] [--laps N] [--check]
 
-Each function is warmed interpreted, then compiled whole; several copies are compiled, and the fastest one counts
-(in processor time). `growth` is the cost per
-bytecode in that of the smallest size: 1.00 is linear. With --check, a missed bar is an error: 12 ms at 1,000 bytecodes, growth 1.3.
+Each function is warmed up interpreted, then compiled whole; several copies are compiled, and the
+fastest one counts (in processor time). `growth` is the cost per bytecode relative to the smallest
+size: 1.00 is linear. With --check, a missed bar is an error: 12 ms at 1,000 bytecodes, growth 1.3.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ SHAPES = {
     "calls": ["a = add(a, 1)", "b = len(l) + a", "p.method(a)"],
     "attributes": ["p.x = p.y + p.z", "p.y = p.x", "a = p.x"],
     "items": ["l[1] = l[2] + a", "a = l[3]", "b = t[1]"],
-    # In turns: the same unpacking once more is no code.
+    # Alternately: repeating the same unpacking generates no code.
     "unpackings": ["a, b, c, d, e, f, g, h, i, j = t", "j, i, h, g, f, e, d, c, b, a = t"],
     "handlers": ["try: a = l[b & 3]", "except IndexError: a = {n}"],
     "nested loops": ["for i in r:", " for j in r:", "  for k in r: a = (a + i * j - k) & 1023"],
 }
 
-#: One of each, in turn, as a function that somebody has written has them.
+#: One of each, in turn, as in a hand-written function.
 SHAPES["mixed"] = [line for lines in SHAPES.values() for line in lines]
 
-#: What a compiled copy of a function is called with; run in the measured process.
+#: The arguments of a compiled copy of a function; run in the measured process.
 PRELUDE = """
 def add(a, b):
     return a + b
@@ -122,7 +122,7 @@ def measure(python, shape, size, options):
 
 
 def source(shape, size):
-    """A function of this shape, of about `size` bytecodes, and how many it has."""
+    """A function of this shape, of about `size` bytecodes, and its number of bytecodes."""
     def written(n):
         lines = ["def f(a, b, c, x, y, z, p, l, t, r):"]
         for k in range(n):
@@ -159,7 +159,8 @@ def child(shape, size, laps):
             return
         ms = (time.process_time() - started) * 1e3
         after = cladonia.stats()
-        # The stages are timed by the clock on the wall; what the process did not have of that is taken off in proportion.
+        # The stages are timed by wall clock; time that the process did not run is subtracted in
+        # proportion.
         share = ms / (after["compile_ms"] - before["compile_ms"])
         times = {key: {name: share * (after[key][name] - before[key].get(name, 0.0)) for name in after[key]} for key in ("stages_ms", "passes_ms")}
         if best is None or ms < best["ms"]:

@@ -1,4 +1,5 @@
-"""How many instructions a process executes, with what the machine has: hardware counters through `perf`, or valgrind."""
+"""Counts the instructions that a process executes: hardware counters through `perf`, or
+valgrind."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ EVENTS = ["-x,", "-e", "instructions:u"]
 
 
 def perf_counts():
-    """Whether `perf stat` counts user-mode instructions here; virtual machines often have no counters."""
+    """True if `perf stat` counts user-mode instructions here; virtual machines often have no
+    counters."""
     try:
         out = subprocess.run(["perf", "stat", *EVENTS, "true"], capture_output=True, text=True)
     except OSError:
@@ -21,14 +23,15 @@ def perf_counts():
 
 
 def under(tool, command, folder):
-    """The command that runs `command` under `perf`, or under `callgrind`, which sees code that is written as it runs."""
+    """The command that runs `command` under `perf`, or under `callgrind` with support for
+    generated code."""
     if tool == "perf":
         return ["perf", "stat", *EVENTS, "-o", f"{folder}/perf", *command]
     return ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/callgrind", "--smc-check=all-non-file", *command]
 
 
 def collected(tool, ended: harness.Ended, folder):
-    """The instructions that the tool saw in a process; None if that failed."""
+    """The instructions that the tool has counted in a process; None if that failed."""
     if tool == "perf":
         found = re.search(r"^(\d+),", Path(folder, "perf").read_text(), re.M)
     else:

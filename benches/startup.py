@@ -1,6 +1,7 @@
-"""What having Cladonia costs before the program's first line: milliseconds over alternating fresh processes.
+"""The cost of Cladonia before the program's first line, in milliseconds per process.
 
-Processor time decides, as the least of all rounds: whatever else a machine does can only add to times of this size.
+Processes are fresh and alternate. Processor time decides, as the minimum of all rounds: other load
+on the machine can only add to times of this size.
 
     python benches/startup.py [--python P] [--rounds N] [--check]
 """
@@ -17,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "jit-tests"))
 import harness
 
 MOST_MS = 10.0
-#: What is timed, and what it is compared with.
+#: The commands that are timed, and the ones that they are compared with.
 WAYS = {
     "python -c pass": ([], "pass", None),
     "import cladonia": ([], "import cladonia", "python -c pass"),

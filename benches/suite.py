@@ -1,14 +1,15 @@
-"""Runs pyperformance's pure-Python programs without and with the JIT: fresh processes in turn, ratios of medians.
+"""Runs pyperformance's pure-Python programs without and with the JIT, in fresh processes.
 
     python benches/suite.py [--python P] [--program NAME]... [--rounds N] [--json FILE]
-    python benches/suite.py --guards [--without PASS,...]     # how many guards were executed, not how long it took
-    python benches/suite.py --instructions [--without ...]    # how many instructions a value takes (perf, or valgrind, which is slow)
-    python benches/suite.py --accesses                        # how compiled code made its attribute accesses
-    python benches/suite.py --questions                       # what questions about paths have cost and brought
-    python benches/suite.py --coverage                        # what became hot, what of it was compiled, and why not; as Markdown
-    python benches/suite.py --facts                           # each fact as a check, and what finding them costs
+    python benches/suite.py --guards [--without PASS,...]     # number of executed guards, no times
+    python benches/suite.py --instructions [--without ...]    # instructions per value (perf, or valgrind, which is slow)
+    python benches/suite.py --accesses                        # kinds of attribute accesses in compiled code
+    python benches/suite.py --questions                       # cost and gain of path queries
+    python benches/suite.py --coverage                        # hot functions, compiled ones, reasons for others; as Markdown
+    python benches/suite.py --facts                           # each fact as a check, and the cost of finding them
 
-`P` must have pyperformance installed. Each process is a worker of pyperf's own, so a program runs as its authors wrote it.
+`P` must have pyperformance installed. Each process is a worker of pyperf, so a program runs as its
+authors wrote it.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ sys.path.insert(0, str(HERE.parent / "jit-tests"))
 import counting
 import harness
 
-# How an attribute access is made: the last two are those that a plan could not be made for.
+# The kinds of attribute accesses: the last two are those without a plan.
 ACCESS_KINDS = ("watched", "guarded", "polymorphic", "cached", "general")
 
-# The passes that find facts out: types through joins, what the unit's own objects hold, signs, memory, paths.
+# The passes that find facts: types through joins, contents of the unit's own objects, signs,
+# memory, paths.
 FACT_PASSES = ("types", "heap", "signs", "memory", "split", "paths")
 
 
@@ -93,9 +95,11 @@ class Suite:
         self.coverage = harness.Coverage()
 
     def run(self, name, entry, jit, words=(), values=None, counted=None):
-        """One process: the seconds of its values (those to warm up left out), and the JIT's statistics. None if it failed, which is said.
+        """One process: the seconds of its values (without the warm-up), and the JIT's statistics.
+        None if it failed, which is printed.
 
-        With `counted`, `perf` or `callgrind`, the instructions of the whole process in place of the seconds."""
+        With `counted`, `perf` or `callgrind`, the instructions of the whole process instead of the
+        seconds."""
         values = self.options.values if values is None else values
         script = self.folder / entry["folder"] / "run_benchmark.py"
         with tempfile.TemporaryDirectory() as folder:
@@ -120,8 +124,9 @@ class Suite:
 
 
 def counted(chosen):
-    """The programs one after the other, with a bar on the terminal where the rows go elsewhere."""
-    # By its path: the package need not be installed where this runs.
+    """The programs one after the other, with a progress bar if the terminal does not show the
+    rows."""
+    # By its path: the package need not be installed here.
     spec = importlib.util.spec_from_file_location("progress", harness.PACKAGE / "cladonia" / "_progress.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -177,7 +182,8 @@ def guards(suite, chosen):
 
 
 def instructions(suite, chosen):
-    """What a value takes once the program is warm: a process of some values more against one of fewer, so that start and compiling cancel."""
+    """Instructions per value of a warm program: the difference between a process with more values
+    and one with fewer, so that start and compiling cancel out."""
     options, rows = suite.options, []
     how = "perf" if counting.perf_counts() else "callgrind"
     few, many = options.values, options.values + 2
@@ -187,7 +193,7 @@ def instructions(suite, chosen):
                  for words in (["--without", options.without], [])]
         if any(run is None or run[0] is None for runs in found for run in runs):
             continue
-        # Each value more is one to warm up more, too.
+        # Each further value also adds one to the warm-up.
         before, after = ((more[0] - less[0]) / (2 * (many - few)) for less, more in found)
         rows.append({"program": name, "without": before, "with": after})
         print(f"{name:28}{before:16.0f}{after:16.0f}{100 * (1 - after / before):8.2f} %", flush=True)
@@ -195,7 +201,8 @@ def instructions(suite, chosen):
 
 
 def accesses(suite, chosen):
-    """Shares of the accesses that compiled code made in one value after one to warm up; as Markdown."""
+    """Shares of the access kinds in compiled code, for one value after one of warm-up; as
+    Markdown."""
     rows = []
     print("| program | accesses |", " | ".join(ACCESS_KINDS), "| cached or general |\n| --- |", "---: | " * (len(ACCESS_KINDS) + 2))
     for name, entry in counted(chosen):
@@ -211,7 +218,7 @@ def accesses(suite, chosen):
 
 
 def coverage(suite, chosen):
-    """A table for docs/coverage.md: one value of each program after one to warm up."""
+    """A table for docs/coverage.md: one value of each program after one of warm-up."""
     rows, refused = [], collections.Counter()
     print("| program | hot | compiled | refused or given up | native calls | native loop turns |\n| --- | ---: | ---: | ---: | ---: | ---: |")
     for name, entry in counted(chosen):
@@ -235,7 +242,7 @@ def coverage(suite, chosen):
 
 
 def general(reason):
-    """A reason without the line it was met at."""
+    """A reason without its line number."""
     return re.sub(r" \(line \d+\)$", "", reason)
 
 
@@ -266,7 +273,8 @@ def questions(suite, chosen):
 
 
 def facts(suite, chosen):
-    """One value after one to warm up with facts as checks (a false one ends the process), and one as usual, for the time of the passes."""
+    """One value after one of warm-up with facts as checks (a false one ends the process), and one
+    as usual, for the times of the passes."""
     rows, failed = [], []
     print(f"{'program':28}{'checked':>9}{'compile ms':>12}{'facts':>9}" + "".join(f"{name:>9}" for name in FACT_PASSES))
     for name, entry in counted(chosen):

@@ -1,16 +1,19 @@
 """Random functions, run interpreted and compiled in one process, and compared.
 
-    python jit-tests/fuzz_functions.py --minutes 10 [--seed N]     looks for disagreements; found ones go to corpus/
+    python jit-tests/fuzz_functions.py --minutes 10 [--seed N]     searches for disagreements; found ones go to corpus/
     python jit-tests/fuzz_functions.py --replay                    runs the corpus
-    python jit-tests/fuzz_functions.py --minutes 1 --plant         damages the compiled side: it must find that
+    python jit-tests/fuzz_functions.py --minutes 1 --plant         damages the compiled side, which it must detect
 
-A case is the source of a function `target` with what it needs, and a list CALLS of argument tuples. Every call is compared by
-result (floats by their bits), exception with its line, what happened to its arguments, and what it logged. A case runs in five
-ways: compiled before its first call; after it has been interpreted for a while with other kinds of arguments; when it has become hot; with
-every guard failing; and compiled to LIR, which is interpreted. Cases run in a worker process, so that a crash is a finding and not the end.
+A case is the source of a function `target` with the code that it needs, and a list CALLS of
+argument tuples. Every call is compared by result (floats by their bits), exception with its line,
+changes of its arguments, and log. A case runs in five modes: compiled before its first call;
+compiled after it was interpreted for a while with other types of arguments; compiled when hot;
+with every guard failing; and compiled to LIR, which is interpreted. Cases run in a worker process,
+so that a crash is a finding and does not end the search.
 
-A quarter of the cases are small functions of numbers, which a hot loop calls with ints and floats in turn: such functions may be compiled
-without a frame, and for each mixture of types. Another quarter are functions of objects, tuples and closures that call each other.
+A quarter of the cases are small functions of numbers, which a hot loop calls with ints and floats
+alternately: such functions may be compiled without a frame, and for each combination of types.
+Another quarter are functions of objects, tuples and closures that call each other.
 
 With hypothesis installed a disagreement is shrunk; without it cases come from the random module.
 """
@@ -36,7 +39,7 @@ CORPUS = HERE / "corpus"
 HYPOTHESIS_BATCH = 100
 
 
-# ---- making cases -------------------------------------------------------------------------------------------------------
+# ---- generating cases ----------------------------------------------------------------------------
 
 INTS = ["0", "1", "-1", "2", "3", "7", "-7", "10", "255", "256", "2**30-1", "2**30", "-2**30", "2**31", "2**53+1", "2**60-1",
         "2**60", "-2**60", "2**62", "2**63-1", "2**63", "-2**63", "-2**63-1", "2**64", "10**30"]
@@ -96,7 +99,8 @@ def small(v):
 
 
 class Maker:
-    """Writes one random case. Every choice goes through `pick`, so that a shrinking chooser can make it simpler."""
+    """Writes one random case. Every choice goes through `pick`, so that a shrinking chooser can
+    make it simpler."""
 
     def __init__(self, below):
         self.below = below
@@ -123,12 +127,13 @@ class Maker:
         body = "\n".join(self.lines)
         return f"{PRELUDE}def target(a, b, c, p):\n    v = w = 0\n{body}\n\nCALLS = lambda: [\n    " + ",\n    ".join(calls) + ",\n]\n"
 
-    #: What a case defines beside the prelude.
+    #: Definitions of a case in addition to the prelude.
     CLASSES = ""
 
     def called_in_a_loop(self, calls, values, turns):
-        """The case of the functions written so far and a loop that calls them. A call is a function's name and, for each argument, the
-        number of the `values` that it goes round; each argument goes round more slowly than the one before."""
+        """The case of the functions written so far and a loop that calls them. A call is a
+        function's name and, for each argument, the number of the `values` that it cycles through;
+        each argument cycles more slowly than the one before."""
         lines = ["def target(a, b, c, p):", f"    for i in range({turns}):"]
         for name, sources in calls:
             given = ", ".join(f"VALUES[{source}][i // {k} % len(VALUES[{source}])]" for k, source in enumerate(sources, 1))
@@ -253,7 +258,7 @@ class Maker:
         if form < 6:
             left, right = self.value(depth - 1), self.value(depth - 1)
             operator = self.pick(BINARY[:6] if self.chance(75) else BINARY)
-            # A left shift by a variable could ask for all the memory there is.
+            # A left shift by a variable could allocate all memory.
             return f"({left} << ({right} & 70))" if operator == "<<" and self.chance(90) else f"({left} {'-' if operator == '<<' else operator} {right})"
         if form == 6:
             return f"({self.pick(['-', '~', '+', 'not '])}{self.value(depth - 1)})"
@@ -282,7 +287,7 @@ class Numbers(Maker):
     """Writes functions of numbers and a loop that calls them."""
 
     ATOMS = ["0", "1", "2", "-1", "3", "7", "0.5", "-0.0", "1.5", "True", "2**40", "2**62"]
-    #: What a loop passes: mostly ints, so that there is something to bet on.
+    #: Values that a loop passes: mostly ints, so that the compiler speculates on them.
     MIXTURES = ["[k % 11 - 4 for k in range(11)]", "[(k % 13 - 5) * 0.5 for k in range(13)]",
                 "[k % 7 - 3 if k % 3 else (k % 5 - 2) * 0.25 for k in range(21)]", "[0, 0.0, 2, 3, -1, -2, 0.5, -0.5, 1, 5.0, 7, 4, 4.0]",
                 "[1] * 40 + [0.0, 2, -0.5]", "[True, 2, 3]", "[2**29 + k for k in range(5)]"]
@@ -331,12 +336,13 @@ class Numbers(Maker):
 
 
 class Objects(Maker):
-    """Writes functions of objects, closures, tuples and lists that call each other, and a loop that calls them.
+    """Writes functions of objects, closures, tuples and lists that call each other, and a loop
+    that calls them.
 
-    A name has a kind: a number, an object, a pair of numbers or a list of numbers. What is written of it mostly fits that, or
-    hardly anything would go past its first line."""
+    A name has a kind: a number, an object, a pair of numbers or a list of numbers. Its uses mostly
+    fit its kind, since otherwise hardly any function would run past its first line."""
 
-    #: What a loop passes: mostly of one class, so that there is something to bet on.
+    #: Values that a loop passes: mostly of one class, so that the compiler speculates on it.
     MIXTURES = {
         "number": ["[k % 11 - 4 for k in range(11)]", "[(k % 13 - 5) * 0.5 for k in range(13)]", "[1, 2, 3, 0.5]",
                    "[1] * 40 + [0.0, 2, -0.5]", "[k % 7 - 3 if k % 3 else (k % 5 - 2) * 0.25 for k in range(21)]", "[True, 2, 3]",
@@ -436,7 +442,7 @@ class C:
         self.inner.append((name, list(params.values()), result))
 
     def name(self, kind=None):
-        """A name of this kind, if there is one and chance does not want another."""
+        """A name of this kind, if there is one and the random choice allows it."""
         fitting = [name for name, known in self.names.items() if known == kind]
         return self.pick(fitting) if fitting and self.chance(96) else self.pick(list(self.names))
 
@@ -490,7 +496,7 @@ class C:
             self.put(depth + 1, f"if {self.condition()}: {self.pick(['break', 'continue'])}")
 
     def call(self, depth, kind):
-        """A call of what was written before, so that nothing calls itself."""
+        """A call of a function written before, so that there is no recursion."""
         known = [f for f in self.inner + self.functions if f[2] == kind]
         if not known:
             return self.value(depth, kind)
@@ -557,7 +563,8 @@ class C:
         return f"{self.value(1)} {self.pick(['<', '<=', '>', '==', '!=', '=='])} {self.value(1)}"
 
 
-# ---- running a case -----------------------------------------------------------------------------------------------------
+# ---- running a case
+# -----------------------------------------------------------------------------------------------------
 
 
 MEMORY = 3 * 2**30
@@ -576,7 +583,8 @@ def limit_memory():
 
 
 def check(source, plant=False):
-    """Run a case every way and compare. Returns how many calls were compared, or None if it isn't worth running."""
+    """Run a case in every mode and compare. Returns the number of compared calls, or None if the
+    case isn't worth running."""
     warnings.simplefilter("ignore")
     try:
         code = compile(source, "<case>", "exec")
@@ -592,7 +600,8 @@ def check(source, plant=False):
         signal.setitimer(signal.ITIMER_REAL, 0)
     if any(ended[:2] == ("raised", "MemoryError") for ended, *_ in expected):
         return None
-    # Hanging in machine code, no handler would run: the signal itself ends the process, which the parent reports.
+    # In an endless loop of machine code, no handler would run: the signal itself ends the process,
+    # which the parent reports.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, STUCK_S)
     try:
@@ -613,7 +622,7 @@ def compare(source, code, expected, plant):
 
     planted = compile(damaged(source), "<case>", "exec") if plant else code
     for way in WAYS:
-        # What another case was refused for stays in the figures.
+        # Refusals of earlier cases stay in the counts.
         known = faults(cladonia)
         found = outcomes(planted, way)
         if new := faults(cladonia) - known:
@@ -627,14 +636,14 @@ def compare(source, code, expected, plant):
 
 
 def faults(cladonia):
-    """What the compiler has found wrong so far: each reason as often as it was given."""
+    """Errors that the compiler has found in its own work so far: each reason with its count."""
     stats = cladonia.stats()
     refused = harness.refusals(stats)
     return collections.Counter({reason: refused[reason] for reason in harness.faults(stats)})
 
 
 def outcomes(code, way):
-    """What every call of a case did, from a fresh start."""
+    """The outcome of every call of a case, from a fresh start."""
     import cladonia
 
     space = {"__name__": "case"}
@@ -693,7 +702,8 @@ def position(trace):
 
 
 def show(value, depth=0):
-    """A value as text that tells apart everything that may differ: types, float bits, shared or not."""
+    """A value as text that distinguishes everything that may differ: types, float bits,
+    sharing."""
     kind = type(value)
     if depth > 6:
         return "..."
@@ -711,16 +721,18 @@ def show(value, depth=0):
 
 
 def damaged(source):
-    """The same case with a fault such as a compiler might make: a subtraction in `helper` that wraps at 64 bits."""
+    """The same case with a fault such as a compiler might have: a subtraction in `helper` that
+    wraps at 64 bits."""
     wraps = "type(a) is type(b) is int and (a - b) >> 63 not in (0, -1)"
     return source.replace("return a - b\n", f"return a - b if not ({wraps}) else (a - b + 2**63) % 2**64 - 2**63\n")
 
 
-# ---- looking for disagreements ------------------------------------------------------------------------------------------
+# ---- searching for disagreements -----------------------------------------------------------------
 
 
 def work(seed, seconds, current, plant):
-    """A worker: makes and checks cases until its time is up. The case being run is in the file `current`, for the parent to find."""
+    """A worker: generates and checks cases until its time is up. The current case is in the file
+    `current`, for the parent to find."""
     limit_memory()
     deadline = time.monotonic() + seconds
     counts = {"cases": 0, "calls": 0}
@@ -732,7 +744,8 @@ def work(seed, seconds, current, plant):
             counts["cases"] += 1
             counts["calls"] += compared
         if counts["cases"] % 16 == 0:
-            # A case's functions and their units die with a cycle: 64 of them may come to the limit of memory.
+            # A case's functions and their units are freed by cycle collection: 64 of them may reach
+            # the memory limit.
             gc.collect()
 
     try:
@@ -768,7 +781,7 @@ def with_hypothesis(run, seed, deadline, maker):
             except Disagreement as error:
                 return str(error)
             except hypothesis.errors.Flaky as error:
-                # A group of what was raised, where hypothesis gives one.
+                # A group of exceptions, if hypothesis raises one.
                 raised = getattr(error, "exceptions", ()) or (error.__cause__ or error.__context__ or error,)
                 return f"disagreed once, not again: {'; '.join(f'{type(r).__name__}: {r}' for r in raised)}"
             number += 1
@@ -794,7 +807,8 @@ def with_random(run, seed, deadline, maker):
 
 
 def sow(count):
-    """Write the seed corpus: fixed seeds of the plain generator, chosen for how much of the language they touch."""
+    """Write the seed corpus: fixed seeds of the plain generator, chosen for their coverage of the
+    language."""
     import random
 
     limit_memory()

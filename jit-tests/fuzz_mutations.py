@@ -1,13 +1,15 @@
-"""Random sequences of assignments that change what attribute accesses mean, interpreted and compiled, and compared.
+"""Random assignments that change the meaning of attribute accesses, interpreted and compiled.
 
-    python jit-tests/fuzz_mutations.py --minutes 10 [--seed N]     looks for disagreements; found ones go to corpus/mutations/
+    python jit-tests/fuzz_mutations.py --minutes 10 [--seed N]     searches for disagreements; found ones go to corpus/mutations/
     python jit-tests/fuzz_mutations.py --replay                    runs the corpus
-    python jit-tests/fuzz_mutations.py --minutes 1 --plant         hides one assignment from the compiled side: it must find that
+    python jit-tests/fuzz_mutations.py --minutes 1 --plant         hides one assignment from the compiled side, which it must detect
 
-A case is a world of classes, instances and a module, the functions of `ACCESSES`, which load, store, delete and call attributes, and
-STEPS: calls of those, and assignments to classes, bases, metaclasses, instances, `__class__`, `__dict__`, `__bases__`, slots,
-properties, the module, globals, builtins and functions. They are made before anything is compiled, after, in the middle of
-a compiled call, by a finaliser and by another thread. What each step gives, or raises, is compared.
+A case is a program of classes, instances and a module, the functions of `ACCESSES`, which load,
+store, delete and call attributes, and STEPS: calls of those, and assignments to classes, bases,
+metaclasses, instances, `__class__`, `__dict__`, `__bases__`, slots, properties, the module,
+globals, builtins and functions. The assignments happen before anything is compiled, after, in the
+middle of a compiled call, in a finaliser and on another thread. The result or exception of each
+step is compared.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ SLOW_S = 2
 STUCK_S = 60
 
 
-# ---- the world of a case ------------------------------------------------------------------------------------------------
+# ---- the world of a case
+# ------------------------------------------------------------------------------------------------
 
 PRELUDE = '''\
 import builtins, gc, threading, types
@@ -284,7 +287,7 @@ SPECIAL = [("__getattr__", "on_missing"), ("__getattribute__", "on_any"), ("__se
 
 
 class Maker:
-    """Makes a case from a source of numbers below a bound."""
+    """Generates a case from a source of numbers below a bound."""
 
     def __init__(self, below):
         self.below = below
@@ -311,7 +314,8 @@ class Maker:
         calls = f"    return {self.pick(DURING)}({self.pick(OBJECTS)}, {name}_do)"
         warm = [f"    {self.pick(DURING)}({self.pick(OBJECTS)}, nothing)"] if self.below(2) else []
         if self.below(2):
-            # The same access function with and without the change: compiled by what it has seen without.
+            # The same access function with and without the change: compiled from its profile
+            # without it.
             during, thing = self.pick(DURING), self.pick(OBJECTS)
             warm, calls = [f"    for _ in range(20): {during}({thing}, nothing)"], f"    return {during}({thing}, {name}_do)"
         return [*do, f"def {name}():", *warm, calls]
@@ -380,7 +384,7 @@ class Maker:
 
 EPILOGUE = '''
 def each(f, *arguments):
-    """What a call gives, as data: an exception is as good as a value."""
+    """The result of a call as data; an exception counts as a result."""
     try:
         return f(*arguments)
     except RecursionError:
@@ -390,18 +394,21 @@ def each(f, *arguments):
 '''
 
 
-# ---- running a case -----------------------------------------------------------------------------------------------------
+# ---- running a case
+# -----------------------------------------------------------------------------------------------------
 
 
 def check(source, plant=False):
-    """Run a case every way and compare. Returns how many steps were compared, or None if it isn't worth running."""
+    """Run a case in every mode and compare. Returns the number of compared steps, or None if the
+    case isn't worth running."""
     warnings.simplefilter("ignore")
     expected = timed(lambda: outcomes(source, "interpreted"))
     if expected is None:
         return None
     planted = hidden(source) if plant else source
     for way in WAYS:
-        # Hanging in machine code, no handler would run: the signal itself ends the process, which the parent reports.
+        # In an endless loop of machine code, no handler would run: the signal itself ends the
+        # process, which the parent reports.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, STUCK_S)
         try:
@@ -429,14 +436,15 @@ def timed(run):
 
 
 def outcomes(source, way):
-    """What every step of a case gave, from a fresh start, and what is left of the world."""
+    """The result of every step of a case, from a fresh start, and the final state of its
+    objects."""
     import builtins
 
     import cladonia
 
     space = {"__name__": "case"}
     kept = {"hex": builtins.hex, "oct": builtins.oct}
-    # Of code that runs in many namespaces only some is compiled: each way has its own.
+    # A code object is compiled for a few namespaces only: each mode has its own.
     exec(compile(source + EPILOGUE, "<case>", "exec"), space)
     if way == "by itself":
         cladonia.enable(threshold=2)
@@ -461,8 +469,8 @@ def outcomes(source, way):
 
 
 def functions(space):
-    """Everything of a case that can be compiled."""
-    # A case may be older than some of them.
+    """All functions of a case that can be compiled."""
+    # An older case may lack some of them.
     found = [space[name] for name in ACCESSES + DURING if name in space]
     for name in ("Base", "Mid", "Leaf", "Side", "Slotted"):
         members = list(vars(space[name]).values()) if isinstance(space.get(name), type) else []
@@ -489,7 +497,8 @@ def show(value, depth=0):
 
 
 def hidden(source):
-    """The same case without its last assignment to a class: what a compiler does that does not watch it."""
+    """The same case without its last assignment to a class: the effect of a compiler that does not
+    watch it."""
     lines = source.split("\n")
     for at in range(len(lines) - 1, 0, -1):
         if lines[at].startswith(tuple(f"    {cls}." for cls in CLASSES)):
@@ -498,11 +507,12 @@ def hidden(source):
     return "\n".join(lines)
 
 
-# ---- looking for disagreements ------------------------------------------------------------------------------------------
+# ---- searching for disagreements -----------------------------------------------------------------
 
 
 def work(seed, seconds, current, plant):
-    """A worker: makes and checks cases until its time is up. The case being run is in the file `current`, for the parent to find."""
+    """A worker: generates and checks cases until its time is up. The current case is in the file
+    `current`, for the parent to find."""
     fuzz_functions.limit_memory()
     deadline = time.monotonic() + seconds
     counts = {"cases": 0, "steps": 0}

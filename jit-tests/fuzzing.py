@@ -1,4 +1,5 @@
-"""What the fuzzers of Python programs share: workers that look for disagreements, a corpus, and the command line."""
+"""Shared by the fuzzers of Python programs: workers that search for disagreements, a corpus, and
+the command line."""
 
 from __future__ import annotations
 
@@ -21,16 +22,16 @@ class Disagreement(AssertionError):
 
 @dataclass
 class Fuzzer:
-    """One of them."""
+    """The description of a fuzzer."""
 
     file: str
     corpus: Path
-    counted: tuple[str, str]  # what a case and its parts are called
+    counted: tuple[str, str]  # the names of a case and its parts
     ways: tuple[str, ...]
     work: Callable  # (seed, seconds, current, plant): a worker
     check: Callable  # (source, plant): raises Disagreement
     sow: Callable  # (count): writes the seed corpus
-    damage: str  # what --plant does
+    damage: str  # the effect of --plant
     planted: str
     seconds_per_worker: float
     patience: float  # seconds that a worker may take beyond three times its own

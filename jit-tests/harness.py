@@ -1,4 +1,5 @@
-"""What the runners of jit-tests/ and benches/ share: finding a Python, running a child, reading its statistics, showing coverage."""
+"""Shared by the runners of jit-tests/ and benches/: finding a Python, running a child, reading its
+statistics, showing coverage."""
 
 from __future__ import annotations
 
@@ -13,25 +14,27 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "hosts" / "cpython" / "python"
-#: The versions that may be tested. The first one is looked for if none is given.
+#: The versions that may be tested. Without a request, the first one is searched for.
 WANTED = ((3, 13), (3, 14))
 #: Every variable that could turn the JIT on or off in a child by accident.
 VARIABLES = ("CLADONIA_ON", "CLADONIA_OFF", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE",
              "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_COMPILE_THREADS", "CLADONIA_DELAY", "CLADONIA_STATS")
 LEAST_COVERAGE = 0.9
-#: Asks for an audit of references in all that is compiled.
+#: Requests an audit of references in all compiled code.
 AUDIT = {"CLADONIA_VERIFY": "references"}
-#: An internal error that is no fault.
+#: An internal error that is not a fault.
 FULL = "code memory is full"
 
 
 def find_python(given: str | None = None) -> str:
-    """The Python to test: the one asked for, the virtual environment the scripts make, or any 3.13 to be found."""
+    """The Python to test: the requested one, the virtual environment of the scripts, or any 3.13
+    that is found."""
     venv = ROOT / ".venv" / "bin" / "python"
     choices = [given] if given else [str(venv), os.environ.get("PYTHON"), sys.executable, "python3.13", "python3"]
     for choice in choices:
         if choice and _version(choice) in (WANTED if given else WANTED[:1]):
-            # Children run elsewhere: a relative path must not depend on where. (A link stays one: it may be an environment's.)
+            # Children run in other folders, so a relative path must become absolute. (A link stays
+            # a link: it may be an environment's.)
             return os.path.abspath(choice) if os.path.dirname(choice) else choice
     asked = f"{given} is not" if given else "there is no"
     wanted = " or ".join("%d.%d" % each for each in (WANTED if given else WANTED[:1]))
@@ -47,13 +50,13 @@ def _version(python):
 
 
 def environment(python: str, **extra: str) -> dict[str, str]:
-    """A child's environment: none of our variables unless given, a fixed hash seed, no cache of machine code, and the package's source if
-    not installed."""
+    """A child's environment: none of our variables unless given, a fixed hash seed, no
+    machine-code cache, and the package's source if it is not installed."""
     env = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     env["PYTHONHASHSEED"] = "0"
-    # No run depends on what another one has left behind.
+    # No run depends on files of an earlier one.
     env["CLADONIA_CACHE"] = "off"
-    # What is not supported yet is tested.
+    # Versions that are not supported yet are tested too.
     env["CLADONIA_EXPERIMENTAL"] = "1"
     env.pop("PYTHONPATH", None)
     if not installed(python):
@@ -66,7 +69,7 @@ _known: dict[str, bool] = {}
 
 
 def installed(python: str) -> bool:
-    """Whether the package is installed in `python`, and not only in the source tree."""
+    """True if the package is installed in `python`, and not only in the source tree."""
     if python not in _known:
         code = "import importlib.util, sys; sys.exit(importlib.util.find_spec('cladonia') is None)"
         env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -75,7 +78,7 @@ def installed(python: str) -> bool:
 
 
 def unavailable(python: str) -> str | None:
-    """Why the JIT can't work in `python`; None if it can."""
+    """The reason why the JIT can't work in `python`; None if it can."""
     code = "import cladonia; print(cladonia.available() or '')"
     out = subprocess.run([python, "-P", "-c", code], env=environment(python), capture_output=True, text=True)
     if out.returncode != 0:
@@ -85,7 +88,7 @@ def unavailable(python: str) -> str | None:
 
 @dataclass
 class Ended:
-    """How a child process ended."""
+    """The end of a child process."""
 
     stdout: bytes
     stderr: bytes
@@ -109,13 +112,15 @@ class Ended:
         return f"CRASH {self.crash}" if self.crash else f"exit code {self.code}"
 
 
-# A shell's background jobs ignore SIGINT, and what they start would too: the suites have cases that send it.
+# A shell's background jobs ignore SIGINT, and so would their children: the suites have cases that
+# send it.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run(command, *, env, timeout, cwd=None, stats: Path | None = None, stdin=None) -> Ended:
-    """Run a child in a process group of its own, so that running out of time ends its children too."""
+    """Run a child in a process group of its own, so that running out of time ends its children
+    too."""
     started = time.monotonic()
     child = subprocess.Popen(
         list(map(str, command)), env=env, cwd=cwd, stdin=stdin or subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -158,7 +163,7 @@ class Coverage:
 
     def add(self, stats: dict) -> None:
         self.processes += 1
-        if not stats:  # It crashed, was killed, or left through os._exit.
+        if not stats:  # It crashed, was killed, or called os._exit.
             self.silent += 1
             return
         if stats.get("available"):
@@ -218,7 +223,7 @@ class Coverage:
 
 
 def refusals(stats: dict) -> dict[str, int]:
-    """Refusals by reason, whichever of its two forms the native module gives."""
+    """Refusals by reason, for both forms of the native module's statistics."""
     given = stats.get("coverage", {}).get("refusals") or stats.get("refused") or {}
     if isinstance(given, dict):
         return {str(k): v if isinstance(v, int) else v.get("count", 1) if isinstance(v, dict) else len(v) for k, v in given.items()}
@@ -230,13 +235,14 @@ def refusals(stats: dict) -> dict[str, int]:
 
 
 def faults(stats: dict) -> list[str]:
-    """What the compiler says of its own work: a function it found wrong is refused, and the program runs all the same."""
+    """Errors that the compiler has found in its own work: the function is refused, and the program
+    runs all the same."""
     return [reason for reason in refusals(stats) if reason.startswith("internal:") and FULL not in reason]
 
 
 def unfinished(stats: dict) -> list[str]:
-    """What is wrong with statistics that were written at exit of a program that has left nothing running or suspended: all units have been
-    thrown away by then, and each entry into them has been left."""
+    """Errors in the statistics written at exit of a program without running or suspended
+    activations: all units have been invalidated by then, and each entry into them is over."""
     waiting = stats.get("waiting", 0)
     return [f"{waiting} units still count an activation at the end"] if waiting else []
 

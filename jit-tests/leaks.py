@@ -1,11 +1,13 @@
-"""Looks for references that compiled code takes and never gives back, or gives back twice, over the programs of lang/ and programs/.
+"""Finds references that compiled code never drops, or drops twice, in lang/ and programs/.
 
     python jit-tests/leaks.py [-k WORD] [--runs N] [--jobs N] [--plant]
 
-A program runs several times in one process, interpreted and in another one compiled before the first execution. After each run the garbage
-is collected, and three things are counted: blocks of memory, objects by class, and references to each object that outlives a run (constants
-of the program's code, builtins, types). What a run adds to them, once it has settled, must be the same interpreted and compiled. --plant adds
-a reference to an object each time the compiled side runs, to show that it is found.
+A program runs several times in one process, interpreted, and in another one compiled before the
+first execution. After each run the garbage is collected, and three figures are taken: blocks of
+memory, objects by class, and references to each object that outlives a run (constants of the
+program's code, builtins, types). The growth per run, once it has settled, must be the same
+interpreted and compiled. --plant adds a reference to an object in each compiled run, to prove that
+it is found.
 """
 
 from __future__ import annotations
@@ -23,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import harness
 
 HERE = Path(__file__).resolve().parent
-#: Runs whose growth counts: those before fill caches and are compiled.
+#: Runs whose growth counts: earlier ones fill caches and are compiled.
 SETTLED = 6
-#: How many times the runs there are where the first have shown a difference.
+#: The factor by which the number of runs grows if the first ones show a difference.
 MANY_MORE = 4
 #: Blocks by which the growth of a run may differ: the interpreter's own caches come and go.
 MOST_BLOCKS = 24
@@ -62,8 +64,8 @@ def main():
 
 
 def compare(python, path, options, folder):
-    """What differs; nothing if all is balanced. Each of the first namespaces that code runs in may keep something: so what differs must do so
-    after many more runs."""
+    """The difference; empty if all is balanced. Each of the first namespaces that code runs in may
+    keep something alive, so the difference must persist after many more runs."""
     for runs in (options.runs, MANY_MORE * options.runs):
         trouble = compare_once(python, path, options, folder, runs)
         if not trouble or trouble.startswith("left out"):
@@ -86,13 +88,13 @@ def compare_once(python, path, options, folder, runs):
 
 
 class Growth:
-    """What each of the settled runs has added."""
+    """The growth of each of the settled runs."""
 
     def __init__(self, blocks, objects, references):
         self.blocks, self.objects, self.references = blocks, objects, references
 
     def typical(self, table):
-        """By name, what the middle one of the runs has added: what happens in single runs is no leak."""
+        """The median growth of the runs, by name: growth in single runs is no leak."""
         names = {name for run in table for name in run}
         found = {name: statistics.median_low([run.get(name, 0) for run in table]) for name in names}
         return {name: count for name, count in found.items() if count}
@@ -111,7 +113,7 @@ def difference(interpreted, compiled):
 
 
 def worker(script, answer, runs, plant):
-    """Run the program so many times, and write down what each of the settled runs has added."""
+    """Run the program so many times, and write the growth of each of the settled runs."""
     import gc
     import io
     import types
@@ -129,7 +131,7 @@ def worker(script, answer, runs, plant):
         try:
             exec(code, module.__dict__)
         except BaseException:
-            pass  # How a program ends is compared elsewhere.
+            pass  # The end of a program is compared elsewhere.
         finally:
             sys.modules["__main__"], sys.stdout, sys.stderr, sys.argv = saved
         module.__dict__.clear()
@@ -147,7 +149,8 @@ def worker(script, answer, runs, plant):
 
     blocks, objects, references = [], [], []
     before = count()
-    # What is looked at is the same after each run: this code is compiled too, and what it does for the first time changes what others rely on.
+    # The same objects are examined after each run. This code is compiled too, and its first
+    # execution changes what other units rely on.
     for _ in range(runs):
         once()
         after = count()
@@ -169,7 +172,7 @@ def planted(thing):
 
 
 def outliving(code):
-    """Objects that are there after a run as before it, with what to call them."""
+    """Objects that exist both before and after a run, with their names."""
     import builtins
 
     for name, value in vars(builtins).items():

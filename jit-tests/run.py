@@ -1,12 +1,14 @@
-"""Runs every program of lang/, programs/ and endings/ interpreted and under each way of compiling it, and compares what can be seen.
+"""Runs every program interpreted and compiled, and compares the outputs.
 
     python jit-tests/run.py [-k WORD] [--jobs N] [--modes threshold30,threshold0,...] [--require-jit] [--stacks DIR]
 
-A program agrees when stdout, stderr (tracebacks with their lines and columns) and exit code are the interpreter's, byte for byte.
-With --stacks, the programs of stacks/ are run, whose libraries switch the C stack: greenlet, gevent and eventlet, which DIR holds.
-What depends on when threads run is run more often: a line `# repeat: N` says how many times, in each mode. A line
-`# ends while threads run` says that units may be in use at the end, a line `# not in mode M: why` that what a program shows
-depends on what M leaves to chance.
+The programs are those of lang/, programs/ and endings/. A program agrees when stdout, stderr
+(tracebacks with their lines and columns) and exit code are the interpreter's, byte for byte. With
+--stacks, the programs of stacks/ are run, whose libraries switch the C stack: greenlet, gevent and
+eventlet, which DIR contains. A program that depends on thread timing is run more often: a line `#
+repeat: N` gives the number of runs in each mode. A line `# ends while threads run` means that units
+may be in use at the end, a line `# not in mode M: why` that the output depends on behaviour that M
+leaves open.
 """
 
 from __future__ import annotations
@@ -29,11 +31,11 @@ SMALL = "lang"
 FOLDERS = (SMALL, "programs", "endings")
 STACKS = ("stacks",)
 
-#: How a program is run: what `python -m cladonia` is told.
+#: The options of `python -m cladonia` in each mode.
 MODES = {
     "default": [],
     "threshold30": ["--threshold", "30", "--compile-threads", "0"],
-    # Code is generated beside the program: each time before the program next asks for it, or a little late.
+    # Workers generate the code: ready before the program's next request, or a little late.
     "beside": ["--threshold", "30", "--compile-threads", "1"],
     "late": ["--threshold", "10", "--compile-threads", "2"],
     "threshold0": ["--threshold", "0"],
@@ -45,7 +47,8 @@ MODES = {
     "oracle-first": ["--threshold", "0", "--oracle", "--force-exit=first"],
     "one-by-one": ["--threshold", "0", "--force-exit=one-by-one:{guard}"],
 }
-#: What else a mode has in its environment: references are audited, and the code is verified after each pass.
+#: Further environment variables of a mode: references are audited, and the code is verified after
+#: each pass.
 ENVIRONMENTS = {**{mode: harness.AUDIT for mode in ("threshold30", "threshold0")}, "beside": {**harness.AUDIT, "CLADONIA_DELAY": "next"}, "late": {"CLADONIA_DELAY": "500"}}
 USUAL = ("threshold30", "threshold0", "first", "seed", "threshold30-first", "one-by-one")
 
@@ -62,7 +65,7 @@ class Program:
         repeat = re.search(r"^# repeat: (\d+)$", text, re.MULTILINE)
         self.repeat = int(repeat[1]) if repeat else 1
         self.without = re.findall(r"^# not in mode (\w+):", text, re.MULTILINE)
-        # Or while other stacks are suspended in units.
+        # The same holds while other stacks are suspended in units.
         self.threads_run = "\n# ends while threads run\n" in text or path.parent.name in STACKS
 
 
@@ -169,7 +172,7 @@ class Runner:
             trouble = self.difference(program, ended) or self.faults(program, ended)
             if trouble:
                 failures += 1
-                # Of a program that is repeated, one failure tells enough.
+                # For a repeated program, one failure is enough.
                 if failures == 1 or program.repeat == 1:
                     program.problems.append(f"  {program.name} {' '.join(words) or mode}: {trouble}")
         if choices:
@@ -177,7 +180,8 @@ class Runner:
             program.cells[mode] = differs if failures else f"{seconds:.2f}s"
 
     def child(self, program, words, also, own=False):
-        """One run; `own`: with nothing compiled but the program's own code, of its file and of strings it executes."""
+        """One run; with `own`, only the program's own code is compiled: its file, and strings that
+        it executes."""
         stats = Path(tempfile.mkdtemp(dir=self.folder)) / "stats.json"
         command = [self.python, "-m", "cladonia", "--stats", stats, *words, program.path]
         env = {**self.env, **also}
@@ -186,7 +190,8 @@ class Runner:
         return harness.run(command, env=env, timeout=self.options.timeout, cwd=HERE, stats=stats)
 
     def guards(self, program):
-        """The numbers of the guards to fail alone: all that are ever executed, or evenly spread ones of these."""
+        """The numbers of the guards that fail one by one: all that are ever executed, or evenly
+        spread ones of these."""
         ended = self.child(program, ["--threshold", "0", "--force-exit=none"], {}, own=True)
         self.alone["guards"] += ended.stats["forced_exits"]["guards"]
         reached = ended.stats["forced_exits"]["reached"]

@@ -1,12 +1,15 @@
-"""Lets single allocations fail within each kind of operation, interpreted and compiled, and compares what comes out.
+"""Lets single allocations fail in operations, interpreted and compiled, and compares the outcomes.
 
     python jit-tests/torture.py [-k WORD] [--most N] [--list] [--jobs N]
 
-Each operation is put into four small functions: plain, in a handler, in `finally` and in `with`. The n-th allocation of a call is made to
-fail (`_testcapi.set_nomemory`), for n = 0, 1, ..., with the interpreter's free lists full and empty. Compiled code allocates less and
-elsewhere, so calls are not compared one by one: whatever comes out of a compiled call (result, exception, lines and columns, what the
-arguments look like, how often each is referred to) must come out of some interpreted call, of a function that runs for the first time or
-is specialised, and the process must not end where the interpreter goes on. (CPython 3.13 does not survive every failure either. Where a process ends, each call runs in a fork of its own.)
+Each operation is put into four small functions: plain, in a handler, in `finally` and in `with`.
+The n-th allocation of a call is made to fail (`_testcapi.set_nomemory`), for n = 0, 1, ..., with
+the interpreter's free lists full and empty. Compiled code allocates less and at other points, so
+calls are not compared one by one: each outcome of a compiled call (result, exception, lines and
+columns, text of the arguments, reference counts) must be an outcome of some interpreted call, of a
+function that runs for the first time or is specialised, and the process must not end where the
+interpreter continues. (CPython 3.13 does not survive every failure either. If a process ends, each
+call runs in a fork of its own.)
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ import harness
 
 HERE = Path(__file__).resolve().parent
 
-#: What is done, by name; `a` and `b` are of the kinds named, `o` is an object with everything, and the result is `r`.
+#: The operations, by name; `a` and `b` are of the given kinds, `o` is an object with everything,
+#: and the result is `r`.
 OPERATIONS = {
     # numbers
     "int_add": ("12345678", "87654321", "r = a + b"),
@@ -183,7 +187,7 @@ def source(operation, shape):
 
 
 def child(operation, most, fork, cold):
-    """In a process of its own: what comes out of each call, as one JSON object on stdout."""
+    """In a process of its own: the outcome of each call, as one JSON object on stdout."""
     import gc
 
     import _testcapi
@@ -196,7 +200,7 @@ def child(operation, most, fork, cold):
     where = space["where"]
     out = {}
     for shape in SHAPES:
-        # A module of the same names each: nothing is shared between the functions but the support.
+        # Each has a module with the same names: the functions share only the support code.
         names = dict(space)
         exec(compile(source(operation, shape), f"<op {operation}>", "exec"), names)
         f = names["f"]
@@ -222,7 +226,7 @@ def child(operation, most, fork, cold):
             remove()
             if error is not None:
                 kind, shown = type(error).__name__, where(error)
-                # What a frame in a traceback holds is dropped with it.
+                # Objects of a frame in a traceback are dropped with it.
                 error.__traceback__ = error.__context__ = None
             else:
                 kind, shown = "value", repr(result)
@@ -238,7 +242,7 @@ def child(operation, most, fork, cold):
 
 
 def forked(call, *args):
-    """What `call` gives in a fork of this process, or that it ended."""
+    """The outcome of `call` in a fork of this process, or that the process ended."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -286,11 +290,12 @@ def main():
 
 
 def compare(python, name, options, fork=False):
-    """Run the operation both ways: (name, what differs, failures and outcomes counted)."""
+    """Run the operation interpreted and compiled: (name, differences, numbers of failures and
+    outcomes)."""
     words = [__file__, "--child", name, "--most", str(options.most), *(["--fork"] if fork else [])]
     off = harness.environment(python, CLADONIA_OFF="1")
     base, cold = run([python, *words], off, options), run([python, *words, "--cold"], off, options)
-    # Only the functions under test are compiled: the rest runs between the failing allocations.
+    # Only the functions under test are compiled: other code runs between the failing allocations.
     ours = run([python, "-m", "cladonia", *words], harness.environment(python, CLADONIA_UNITS="<op,<support>"), options)
     failed = [f"{way}: {result}" for way, result in (("interpreted", base), ("first run", cold), ("compiled", ours)) if isinstance(result, str)]
     if failed and not fork and "CRASH" in "".join(failed):

@@ -1,5 +1,5 @@
-# Shared by the scripts: where the repository is, which Python, the virtual environment, and building into it.
-# Sourced, not run.
+# Shared by the scripts: the repository's root, the Python to use, the virtual environment, and
+# building into it. Sourced, not run.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
@@ -11,7 +11,8 @@ fail() { printf '%s\n' "$*" >&2; exit 1; }
 # The versions of CPython that a wheel can be built for, the newest first.
 supported=(3.14 3.13)
 
-# Why an interpreter is not a CPython that a wheel of one of some versions can be built for, in one line; nothing if it is one.
+# Prints one line with the reason why no wheel of one of some versions can be built for an
+# interpreter; prints nothing if one can.
 why_not() {
     local python=$1
     shift
@@ -47,7 +48,7 @@ find_python() {
         for choice in "python$version" python3 python "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version"*/bin/"python$version" \
             /usr/local/bin/"python$version" /opt/python*/bin/"python$version"; do
             if command -v "$choice" >/dev/null 2>&1 && is_wanted "$choice" "$version"; then
-                # The interpreter itself, not a shim that looks at the current directory.
+                # The interpreter itself, not a shim that depends on the current directory.
                 "$choice" -c 'import sys; print(sys.executable)'
                 return
             fi
@@ -56,7 +57,7 @@ find_python() {
     fail "Cladonia needs CPython 3.13 or 3.14 and found none; put one on PATH, or name it by --python or \$PYTHON."
 }
 
-# Reads `--python P`, for which $PYTHON stands as well; the other arguments are left in $arguments.
+# Reads `--python P`, an alternative to $PYTHON; the other arguments are left in $arguments.
 read_python() {
     arguments=()
     while [ $# -gt 0 ]; do
@@ -74,7 +75,8 @@ need_rust() {
     command -v cc >/dev/null 2>&1 || fail "A C compiler, with which Rust links, is needed to build Cladonia: cc is not on PATH."
 }
 
-# Puts the wheel that was built last where a Python without pip finds it; a second argument names another folder of wheels.
+# Installs the wheel that was built last into a Python without pip; a second argument names another
+# folder of wheels.
 install_wheel_into() {
     "$1" - "${2:-$root/target/wheels}"/cladonia-*.whl <<'EOF'
 import pathlib, shutil, sys, zipfile
@@ -85,7 +87,7 @@ for old in target.glob("cladonia*"):
     shutil.rmtree(old) if old.is_dir() else old.unlink()
 with zipfile.ZipFile(sys.argv[1]) as wheel:
     for name in wheel.namelist():
-        # Files for the root of the folder lie in a folder of their own in a wheel.
+        # Files for the root of the folder are in a folder of their own in a wheel.
         place = target / name.partition(".data/purelib/")[2] if ".data/purelib/" in name else target / name
         if not name.endswith("/"):
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -93,14 +95,14 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
 EOF
 }
 
-# Builds a wheel for an interpreter into a folder that has nothing else; maturin is the environment's.
+# Builds a wheel for an interpreter into an otherwise empty folder, with the environment's maturin.
 build_wheel() {
     rm -rf "$2"
     PYO3_PYTHON=$1 "$venv/bin/maturin" build --quiet --release --locked --manifest-path hosts/cpython/Cargo.toml --interpreter "$1" --out "$2"
 }
 
-# A virtual environment with a wheel of this checkout in it, for a CPython of the first of some versions that is found. Sets $python, the
-# environment's interpreter.
+# A virtual environment with a wheel of this checkout in it, for the first CPython of some versions
+# that is found. Sets $python, the environment's interpreter.
 install_here() {
     local base
     base=$(find_python "$@") || exit 1

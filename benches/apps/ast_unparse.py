@@ -1,4 +1,5 @@
-"""Source is parsed, its names are changed by a transformer, and it is written again by ast.unparse."""
+"""Source is parsed, its names are changed by a transformer, and it is written again by
+ast.unparse."""
 
 import ast
 

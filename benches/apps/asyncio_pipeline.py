@@ -1,4 +1,5 @@
-"""Coroutines that pass work along: queues, a semaphore, tasks in groups, generators, timeouts; no sockets."""
+"""Coroutines that pass work along: queues, a semaphore, tasks in groups, generators, timeouts; no
+sockets."""
 
 import asyncio
 import contextlib

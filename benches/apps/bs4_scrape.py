@@ -1,4 +1,5 @@
-"""A page of search results with careless HTML, parsed by html.parser, searched by BeautifulSoup, changed and written again."""
+"""A page of search results with careless HTML, parsed by html.parser, searched by BeautifulSoup,
+changed and written again."""
 
 from bs4 import BeautifulSoup
 

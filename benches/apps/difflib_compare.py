@@ -1,4 +1,5 @@
-"""Two versions of a text compared by difflib, as a unified difference and word by word, and close matches of misspelt words."""
+"""Two versions of a text compared by difflib, as a unified difference and word by word, and close
+matches of misspelt words."""
 
 import difflib
 

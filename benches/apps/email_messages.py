@@ -1,4 +1,5 @@
-"""Messages with parts, attachments and headers in several alphabets: made, written, parsed, answered."""
+"""Messages with parts, attachments and headers in several alphabets: made, written, parsed,
+answered."""
 
 import datetime
 import email

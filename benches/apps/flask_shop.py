@@ -1,4 +1,5 @@
-"""A web shop of Flask, SQLAlchemy and jinja2, called through its WSGI callable: pages, JSON, forms, sessions, redirects."""
+"""A web shop of Flask, SQLAlchemy and jinja2, called through its WSGI callable: pages, JSON, forms,
+sessions, redirects."""
 
 import datetime
 import re

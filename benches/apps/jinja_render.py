@@ -1,4 +1,5 @@
-"""A shop's pages by jinja2: inheritance, macros, filters, loops in loops; compiled once, rendered often."""
+"""A shop's pages by jinja2: inheritance, macros, filters, loops in loops; compiled once, rendered
+often."""
 
 import jinja2
 

@@ -1,4 +1,5 @@
-"""Documents are checked against a JSON schema with references, alternatives, formats and conditions."""
+"""Documents are checked against a JSON schema with references, alternatives, formats and
+conditions."""
 
 import jsonschema
 

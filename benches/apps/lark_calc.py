@@ -1,4 +1,5 @@
-"""A small language, parsed by lark with LALR tables and a contextual lexer, and evaluated by a transformer."""
+"""A small language, parsed by lark with LALR tables and a contextual lexer, and evaluated by a
+transformer."""
 
 import operator
 

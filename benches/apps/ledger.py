@@ -1,4 +1,5 @@
-"""A ledger read from CSV through generators, checked, grouped and summed in Decimal, and written as CSV and as aligned text."""
+"""A ledger read from CSV through generators, checked, grouped and summed in Decimal, and written as
+CSV and as aligned text."""
 
 import collections
 import csv

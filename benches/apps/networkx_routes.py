@@ -1,4 +1,5 @@
-"""A network of roads in networkx: shortest paths, centrality, components, a spanning tree, flows."""
+"""A network of roads in networkx: shortest paths, centrality, components, a spanning tree,
+flows."""
 
 import networkx as nx
 

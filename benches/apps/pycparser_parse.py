@@ -1,4 +1,5 @@
-"""C source of a hash table, an interpreter loop and declarations of all kinds, parsed and written again."""
+"""C source of a hash table, an interpreter loop and declarations of all kinds, parsed and written
+again."""
 
 from pycparser import c_generator, c_parser
 

@@ -1,4 +1,5 @@
-"""A suite of tests under pytest, in this process: fixtures, parameters, marks, asserts that are rewritten, failures that are shown."""
+"""A suite of tests under pytest, in this process: fixtures, parameters, marks, asserts that are
+rewritten, failures that are shown."""
 
 import contextlib
 import io

@@ -1,4 +1,5 @@
-"""A warehouse simulated event by event: classes with slots and inheritance, a heap, an Enum, abstract methods, exceptions."""
+"""A warehouse simulated event by event: classes with slots and inheritance, a heap, an Enum,
+abstract methods, exceptions."""
 
 import abc
 import enum

@@ -1,4 +1,5 @@
-"""A deployment in YAML, loaded and written again by the loader and dumper that are written in Python."""
+"""A deployment in YAML, loaded and written again by the loader and dumper that are written in
+Python."""
 
 import yaml
 

@@ -1,5 +1,5 @@
-"""Attribute accesses, one kind an entry: fields, methods, methods of two and of four classes, properties, super(), a module's
-functions."""
+"""Attribute accesses, one kind an entry: fields, methods, methods of two and of four classes,
+properties, super(), a module's functions."""
 
 import types
 

@@ -1,4 +1,5 @@
-"""An integer loop at module level: no function is ever called. `laps`, `size` and `clock` are given by the child process."""
+"""An integer loop at module level: no function is ever called. `laps`, `size` and `clock` are given
+by the child process."""
 
 times = []
 for lap in range(laps):

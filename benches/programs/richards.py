@@ -1,4 +1,5 @@
-"""A small operating system: tasks with priorities pass packets to each other through queues. And a lift simulation."""
+"""A small operating system: tasks with priorities pass packets to each other through queues. And a
+lift simulation."""
 
 WAITING, READY, HELD = 0, 1, 2
 

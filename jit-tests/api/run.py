@@ -25,6 +25,6 @@ if __name__ == "__main__":
         print(f"note: the JIT can't work in {python}, tests that need it are skipped: {reason}")
     if not harness.installed(python):
         sys.path.insert(0, str(harness.PACKAGE))
-    # For what is compiled in this process.
+    # For code that is compiled in this process.
     os.environ["CLADONIA_CACHE"] = "off"
     unittest.main(module=None, argv=[sys.argv[0], "discover", "-s", str(HERE), "-p", "test_*.py", *sys.argv[1:]])

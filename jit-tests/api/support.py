@@ -1,4 +1,5 @@
-"""What the API tests share: running a program in a child, and a stand-in for the native module that records its calls."""
+"""Shared by the API tests: running a program in a child, and a fake native module that records its
+calls."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ needs_hook = unittest.skipUnless(harness.installed(sys.executable), "the package
 
 
 class Recorder:
-    """Stands in for the native module: remembers what it was asked."""
+    """A fake native module: records its calls."""
 
     class NotCompiled(Exception):
         pass
@@ -38,7 +39,7 @@ class Recorder:
 
 
 class WithRecorder(unittest.TestCase):
-    """Tests of what reaches the native module, whether or not there is one."""
+    """Tests of the calls of the native module, with or without one."""
 
     def setUp(self):
         before = _native._found

@@ -1,4 +1,5 @@
-"""Every bad argument raises an exception that names it, before anything reaches the native module."""
+"""Every bad argument raises an exception that names it, before anything reaches the native
+module."""
 
 import cladonia
 from cladonia import _options

@@ -1,4 +1,4 @@
-"""Machine code that one process leaves for the next."""
+"""Machine code that one process stores for the next."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import harness
 from cladonia import _options
 from support import InFolder, WithRecorder, child, needs_jit
 
-#: Prints what it has computed; then waits until what was generated is written, or nothing more is.
+#: Prints its results; then waits until all generated code is written, or until nothing more is.
 PROGRAM = """\
     import time
     import cladonia
@@ -71,8 +71,8 @@ class AcrossProcesses(InFolder):
         self.cache = self.folder / "cache"
 
     def run_once(self, *words, **variables):
-        """What a process prints, and its statistics of the cache."""
-        # What a function has met by the time that its unit is there is to be the same each time.
+        """The output of a process, and its statistics of the cache."""
+        # The profile of a function at the time its unit is ready must be deterministic.
         variables = {"CLADONIA_CACHE": str(self.cache), "CLADONIA_DELAY": "next", **variables}
         stats = self.folder / "stats.json"
         done = child(*SAME, "--stats", stats, *words, self.program, **variables)
@@ -119,7 +119,7 @@ class AcrossProcesses(InFolder):
         self.assertEqual((stats["found"], stats["units_found"]), (0, 0))
         self.assertGreater(stats["errors"], 3)
         self.assertIn(str(self.cache), stats["error"])
-        # What was damaged is written again, all of it as soon as a process is not at its end before.
+        # Damaged files are written again, all of them unless a process ends before.
         for _ in range(5):
             _, stats = self.run_once()
             if stats["errors"] == 0:
@@ -194,7 +194,7 @@ class AcrossProcesses(InFolder):
 
 
 class Folders(WithRecorder):
-    """Where the cache is."""
+    """The location of the cache."""
 
     def where(self, **variables):
         before = dict(os.environ)
@@ -209,7 +209,7 @@ class Folders(WithRecorder):
     def test_it_is_in_the_user_s_cache_folder(self):
         self.assertEqual(self.where(HOME="/home/me"), b"/home/me/.cache/cladonia")
         self.assertEqual(self.where(XDG_CACHE_HOME="/elsewhere"), b"/elsewhere/cladonia")
-        # A relative one is to be ignored, says the standard.
+        # The standard says that a relative path is ignored.
         self.assertEqual(self.where(HOME="/home/me", XDG_CACHE_HOME="elsewhere"), b"/home/me/.cache/cladonia")
 
     def test_it_is_where_it_is_said_to_be(self):

@@ -41,7 +41,7 @@ class LikePython(InFolder):
         more = {name.partition(".")[0] for name in set(child("-m", "cladonia", script).stdout.split()) - plain}
         few = {"cladonia", "__future__", "atexit", "gc", "importlib", "runpy", "types"}
         if sys.version_info >= (3, 14):
-            # What these import themselves.
+            # Modules that these import themselves.
             few |= {"_contextvars", "_py_warnings", "_types", "io", "warnings"}
         self.assertLessEqual(more, few)
 
@@ -167,9 +167,11 @@ class LikePython(InFolder):
 
 
 class Oracle(InFolder):
-    """`--oracle` runs compiled code in the LIR interpreter, says so, and shows where a fault is that was put in on purpose."""
+    """`--oracle` runs compiled code in the LIR interpreter, reports that, and shows the location
+    of a planted fault."""
 
-    # A difference of products: of what was an object it is known that it can't overflow, and then no fault is put in.
+    # A difference of products. For unboxed operands the compiler knows that it can't overflow, and
+    # plants no fault.
     LESS = "def less(a, b, c): return a * b - b * c\nprint(less(7, 1, 2))\n"
 
     def run_less(self, *options, plant=""):

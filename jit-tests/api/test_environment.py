@@ -1,11 +1,12 @@
-"""Options travel through the environment to every process below; wrong ones never break a program."""
+"""Options travel through the environment to every process below; wrong ones never break a
+program."""
 
 import json
 import unittest
 
 from support import InFolder, child, needs_hook, needs_jit
 
-#: What says how tests are run is not theirs.
+#: Variables that configure the test run are not shown.
 SHOW = ("import os; print(sorted((k, v) for k, v in os.environ.items() if k.startswith('CLADONIA_')"
         " and k not in ('CLADONIA_CACHE', 'CLADONIA_EXPERIMENTAL')))")
 

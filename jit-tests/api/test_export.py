@@ -1,5 +1,5 @@
-"""`python -m cladonia export`: one file from which every stage is the same without Python. Needs the tool `cladonia`
-(`cargo build -p cladonia-reference`)."""
+"""`python -m cladonia export`: one file from which every stage is the same without Python. Needs
+the tool `cladonia` (`cargo build -p cladonia-reference`)."""
 
 import os
 import subprocess
@@ -74,7 +74,8 @@ PROGRAM = """
 """.replace("MANY", "; ".join(f"v{n} = {n}" for n in range(400)))
 STAGES = ("hir", "selected", "lir", "clif", "asm")
 
-# Prints what the compiler says in the process of each function, and writes the document of the same compile.
+# Prints the compiler's texts for each function in this process, and writes the document of the same
+# compile.
 INSPECT = """
 import json, sys
 from cladonia import _cladonia, _export
@@ -125,7 +126,7 @@ class Replays(InFolder):
                 with self.subTest(function=name, stage=stage):
                     again = tool(stage, document, name)
                     self.assertEqual((again.stderr, again.stdout), ("", stages[stage]))
-        # What the world said is in it.
+        # The answers of the `World` are in it.
         units = "".join(text["unit"] for text in texts)
         for part in ('global 0 "add" = ', 'load_attr ObjectUser[Deep:Exact] "x" = field', "= builtin len", "  tuple ",
                      "= function 2 [", 'store_attr ObjectUser[Point:Exact] "y" = field', "hint [Bottom]", "  object "):

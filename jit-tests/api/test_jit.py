@@ -1,4 +1,5 @@
-"""The API with a working JIT: compiling, refusing, statistics, dumps, and undoing all of it. And without one."""
+"""The API with a working JIT: compiling, refusing, statistics, dumps, and undoing all of it. And
+without one."""
 
 import gc
 import subprocess
@@ -501,7 +502,7 @@ class Compiling(unittest.TestCase):
         self.assertEqual(len(set(texts)), len(cladonia.STAGES))
 
     def test_what_ran_at_the_top_of_a_module_is_freed(self):
-        # No function's end tells of it.
+        # No function is deallocated that would report it.
         cladonia.enable(threshold=0)
         source = "total = 0\nfor i in range(50):\n    total += i\n"
         before = cladonia.stats()["units"]
@@ -522,7 +523,7 @@ class Compiling(unittest.TestCase):
         self.assertGreater(len(freed), 100)
 
     def test_a_namespace_made_after_disable_is_watched(self):
-        # Where a namespace that was watched before `disable` has died, another may be made.
+        # At the address of a namespace that was watched before `disable`, another may be allocated.
         source = "value = [1]\ndef f():\n    return value[0]\n"
         for _ in range(20):
             old = {}

@@ -57,7 +57,7 @@ class Pytest(InFolder):
 
 
 class Shell:
-    """What the magic needs of IPython."""
+    """The parts of IPython that the magic uses."""
 
     def __init__(self):
         self.user_ns = {"seen": []}

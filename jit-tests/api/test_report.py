@@ -1,4 +1,4 @@
-"""The report: what is recorded adds up, the page shows it, and what it says of functions is so."""
+"""The report: the recording adds up, the page shows it, and its advice is correct."""
 
 import html
 import json
@@ -7,7 +7,7 @@ import unittest
 
 from support import InFolder, child, needs_hook, needs_jit
 
-#: A program with a bit of everything: raw loops, boxed ones, exits, garbage, C code, and a function that is refused.
+#: A program with raw loops, boxed ones, exits, garbage, C code, and a refused function.
 PROGRAM = """\
     import gc, json, sys, time, zlib
 
@@ -65,7 +65,7 @@ RECORD = """\
 
 @needs_jit
 class Recording(InFolder):
-    """What `observe` and `observed` give."""
+    """The results of `observe` and `observed`."""
 
     def setUp(self):
         super().setUp()
@@ -87,7 +87,8 @@ class Recording(InFolder):
         self.assertEqual(by_tick, own)
         exits = sum(exit["count"] for row in recorded["functions"] for exit in row["exits"])
         self.assertEqual(sum(recorded["ticks"]["exits"]), exits)
-        # Time by line is that of frames; a closed unit has none, and what runs beneath no frame has no line.
+        # Time by line is that of frames; a closed unit has none, and code without a frame has no
+        # line.
         self.assertLessEqual(sum(count for *_, count in recorded["lines"]), recorded["periods"])
         for parent, *_ in recorded["tree"][1:]:
             self.assertLess(parent, len(recorded["tree"]))
@@ -178,7 +179,7 @@ class Recording(InFolder):
             print(json.dumps([recorded["met"], recorded["not_sampled"], recorded["periods"]]))
             """)
         met, not_sampled, periods = json.loads(child("met.py", cwd=self.folder).stdout)
-        self.assertEqual((not_sampled, periods), ("it was not asked for", 0))
+        self.assertEqual((not_sampled, periods), ("sampling was not requested", 0))
         counted = {tuple(row["classes"]): row["count"] for row in met}
         self.assertEqual(counted, {("float", "int"): 30})
 
@@ -227,7 +228,7 @@ class Recording(InFolder):
 
 @needs_jit
 class Page(InFolder):
-    """The page that is made of a recording."""
+    """The page of a recording."""
 
     def setUp(self):
         super().setUp()
@@ -247,7 +248,7 @@ class Page(InFolder):
 
     def test_the_functions_times_add_up_to_the_total(self):
         text = self.page()
-        period, periods = re.search(r"which stand for ([\d,]+) periods of (\d+) ms", text).group(2, 1)
+        period, periods = re.search(r"which represent ([\d,]+) periods of (\d+) ms", text).group(2, 1)
         total = int(periods.replace(",", ""))
         rows = [int(count) for count in re.findall(r'<tr data-time="(\d+)"', text)]
         self.assertEqual(sum(rows), total)
@@ -263,7 +264,7 @@ class Page(InFolder):
             self.assertRegex(text, rf'<details class="function" id="f\d+"><summary><b>{name}</b>')
         self.assertIn('class="line k-raw"', text)
         self.assertIn("v1: Object = arg 0", text)
-        self.assertRegex(text, r"Asks the object, as the interpreter does: `[a-z_]+`")
+        self.assertRegex(text, r"Dispatches on the object, as the interpreter does: `[a-z_]+`")
 
     def test_what_a_program_is_called_is_escaped(self):
         (self.folder / "program.py").rename(self.folder / "<b>&x.py")
@@ -337,7 +338,7 @@ class Unasked(InFolder):
 
 @needs_jit
 class Templates(unittest.TestCase):
-    """What pages are made with."""
+    """The template engine of pages."""
 
     def render(self, template, **context):
         from cladonia import _native

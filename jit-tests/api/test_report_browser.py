@@ -15,7 +15,7 @@ from test_report import PROGRAM
 
 NAMES = ("chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-#: What is asked of the page by a script that is added to it; the answer is an attribute of its body.
+#: A script added to the page that runs a query; the answer is an attribute of its body.
 ASK = """<script>addEventListener("load", () => {
 const answer = {};
 %s
@@ -48,7 +48,7 @@ class InBrowser(InFolder):
         return subprocess.run(words, capture_output=True, text=True, timeout=120)
 
     def ask(self, script, **how):
-        """What a script in the page gives."""
+        """The result of a script in the page."""
         self.assertIn("</body>", self.text)
         shown = self.browse("--dump-dom", text=self.text.replace("</body>", ASK % script), **how).stdout
         found = re.search(r'data-answer="([^"]*)"', shown)
@@ -102,7 +102,8 @@ class InBrowser(InFolder):
         self.assertTrue(answer["open"])
 
     def test_nothing_sticks_out_on_a_phone(self):
-        # The window of a headless browser is not narrower than 500 pixels, so the page is put into a frame.
+        # The window of a headless browser is not narrower than 500 pixels, so the page is put into
+        # a frame.
         page = self.text.replace("</body>", ASK % "answer.wide = document.documentElement.scrollWidth; answer.window = innerWidth;")
         for width in (360, 390, 768):
             inside = html.escape(page, True)

@@ -1,4 +1,5 @@
-"""What a service needs: options from a file, lists of modules, a signal that turns the JIT off, metrics, and a look from outside."""
+"""Features for services: options from a file, lists of modules, a signal that turns the JIT off,
+metrics, and inspection by another process."""
 
 import os
 import re

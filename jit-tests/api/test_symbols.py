@@ -1,4 +1,5 @@
-"""Profilers and debuggers from outside name compiled code: perf, gdb, faulthandler, py-spy. Each is tested where it is installed and may be used."""
+"""Profilers and debuggers from outside name compiled code: perf, gdb, faulthandler, py-spy. Each is
+tested where it is installed and may be used."""
 
 import os
 import re

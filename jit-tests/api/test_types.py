@@ -1,4 +1,5 @@
-"""`cladonia.Type`: made of Python's classes and objects, computed with, asked, printed and read back; and gone when it should be."""
+"""`cladonia.Type`: created from Python's classes and objects, combined, queried, printed and
+parsed; and deallocated in time."""
 
 import copy
 import doctest
@@ -313,7 +314,7 @@ class Text(unittest.TestCase):
 
 
 def rounds(work, count=300):
-    """How many more memory blocks there are after `count` rounds of work than after the first few."""
+    """The growth of memory blocks over `count` rounds of work, after the first few."""
     for _ in range(20):
         work()
     gc.collect()

@@ -1,11 +1,13 @@
-"""What is compiled when nothing is said, and code that is generated beside the program: forks, ends, changes and full queues."""
+"""Compiles with default options, and code that is generated beside the program: forks, process
+ends, changes and full queues."""
 
 import json
 import unittest
 
 from support import InFolder, child, needs_jit
 
-# Waits until the JIT has done something, for at most so long, by running what is to be compiled; and a function to compile.
+# Waits until the JIT has done something, for a limited time, by running the code to be compiled;
+# and a function to compile.
 UNTIL = """if 1:
     import cladonia, os, sys, time
     def until(done, work, seconds=20):
@@ -57,8 +59,8 @@ class Choosing(InFolder):
         self.assertEqual(ended.stdout, "True\n", ended.stderr)
 
     def test_what_pays_late_is_compiled_at_last(self):
-        # An iteration saves little, and the code that never runs makes compiling expensive: when the loop is weighed first, it
-        # has saved less than a hundredth of that.
+        # An iteration saves little, and the code that never runs makes compiling expensive: when
+        # the loop is weighed first, it has saved less than a hundredth of that.
         ended = program("""
     text = "def loop(n, d, x):\\n for i in range(n):\\n  'a' in d\\n if x:\\n" + "  x = x.a(x)[x]\\n" * 300
     names = {}

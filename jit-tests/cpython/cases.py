@@ -1,8 +1,9 @@
-"""Runs one file of CPython's suite in this process and writes one JSON line per test case, as each ends.
+"""Runs one file of CPython's suite in this process and writes one JSON line per test case.
 
     python cases.py test.test_int OUT.jsonl
 
-Written line by line, so that a crash or a time limit loses only the case it happened in.
+Each line is written at the end of its case, so that a crash or a time limit loses only the case in
+which it happened.
 """
 
 import json
@@ -12,7 +13,8 @@ import unittest
 
 
 class Cases(unittest.TestResult):
-    """Writes how each case ended; of several endings of one case (sub-tests) the worst counts."""
+    """Writes the outcome of each case; of several outcomes of one case (sub-tests) the worst
+    counts."""
 
     ORDER = ("ok", "skip", "xfail", "xpass", "fail", "error")
 
@@ -69,7 +71,7 @@ def main():
     sys.argv[1:] = []
     from test import support
 
-    # As regrtest sets them when it is told nothing.
+    # The defaults of regrtest.
     support.use_resources = ()
     support.verbose = 0
     support.max_memuse = 0

@@ -1,9 +1,10 @@
-"""Runs files of CPython's own test suite without and with the JIT, and prints every test case that ends differently.
+"""Runs CPython's own test suite without and with the JIT, and prints every difference.
 
     python jit-tests/cpython/run.py [--files test_int,test_list] [--ci | --all] [--oracle] [--check-facts] [--audit] [--fresh | --keep]
 
-Each file runs in a process of its own with a time limit. Results are kept in results/, so a run that was stopped goes on
-where it was: interpreted results as long as the Python is the same, compiled ones as long as the native module is.
+Each file runs in a process of its own with a time limit. Each test case with another outcome is a
+difference. Results are kept in results/, so an interrupted run continues where it stopped:
+interpreted results are valid for the same Python, compiled ones for the same native module.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import harness
 
 HERE = Path(__file__).resolve().parent
-#: The files that must end the same with as without.
+#: The files that must have the same results with and without the JIT.
 USUAL = """test_int test_long test_float test_bool test_list test_tuple test_dict test_set test_range test_str test_grammar
     test_exceptions test_class test_descr test_scope test_functools test_generators test_sys test_sys_settrace test_traceback
     test_threading test_gc test_weakref""".split()
-#: At most three minutes in all, both ways.
+#: At most three minutes in total, with and without the JIT.
 CI = "test_int test_float test_bool test_list test_tuple test_dict test_range test_grammar test_class test_scope test_generators".split()
 
 
@@ -59,7 +60,7 @@ def main():
             print(f"{name:24} {counts(base):34} {base['seconds']:6.1f}s   with the JIT {ours['seconds']:6.1f}s "
                   f"{'same' if not rows else f'{len(rows)} DIFFER'}{f', {len(flaky)} unsteady' if flaky else ''}", flush=True)
             lost = [row for row in rows if row[2] == "not run"]
-            if len(lost) < len(rows):  # The process ended in the midst: what came after says nothing more.
+            if len(lost) < len(rows):  # The process ended early: later cases have no outcome.
                 rows = [row for row in rows if row[2] != "not run"]
                 if lost:
                     print(f"    {len(lost)} cases were not run")
@@ -114,7 +115,7 @@ def all_files(python):
 
 
 def fingerprint(python):
-    """What the results depend on: the interpreter, and the native module's bytes."""
+    """The versions that the results depend on: the interpreter, and the native module's bytes."""
     code = ("import sys, importlib.util as u\nprint(sys.version.replace('\\n', ' '))\n"
             "s = u.find_spec('cladonia._cladonia')\nprint(s.origin if s else '')")
     out = subprocess.run([python, "-P", "-c", code], env=harness.environment(python), capture_output=True, text=True)
@@ -124,7 +125,7 @@ def fingerprint(python):
 
 
 class Results:
-    """One JSON file per file of the suite and way of running it, written when that run has ended."""
+    """One JSON file for each file of the suite and each mode, written at the end of that run."""
 
     def __init__(self, folder, prints, fresh, keep):
         self.folder = folder
@@ -166,7 +167,7 @@ class Runner:
         return name, self.once(name, "base"), self.once(name, f"threshold {self.options.threshold}{words}")
 
     def words(self):
-        """What compiled runs are told besides the threshold."""
+        """Options of compiled runs, without the threshold."""
         options = self.options
         return [word for word, given in (("--oracle", options.oracle), ("--check-facts", options.check_facts)) if given]
 
@@ -178,7 +179,7 @@ class Runner:
         return result
 
     def run(self, name, mode):
-        # CPython's suite expects an empty directory of its own to work in.
+        # CPython's suite expects an empty working directory of its own.
         with tempfile.TemporaryDirectory() as folder:
             out, stats = Path(folder, "cases.jsonl"), Path(folder, "stats.json")
             work = Path(folder, "work")
@@ -199,7 +200,8 @@ class Runner:
                 "stats": ended.stats}
 
     def recheck(self, name, rows):
-        """Run the file again both ways; keep the differences that come back, and tell which cases don't hold still."""
+        """Run the file again without and with the JIT; return the differences that persist, and
+        the flaky cases."""
         base, ours = self.run(name, "base"), self.run(name, "jit")
         again = {row[0] for row in differences(base, ours)}
         return [row for row in rows if row[0] in again], [row[0] for row in rows if row[0] not in again]
@@ -224,7 +226,7 @@ def read_cases(file):
 
 
 def differences(base, ours):
-    """(case, ended without, ended with, detail) of every case that ends differently."""
+    """(case, outcome without, outcome with, detail) of every case whose outcome differs."""
     missing = ["not run", ""]
     out = []
     for case in sorted(base["cases"].keys() | ours["cases"].keys()):

@@ -1,8 +1,10 @@
-"""Writes the results of run.py as a table: for each file of CPython's suite how it ends without and with the JIT, and what was compiled.
+"""Writes the results of run.py as a table for docs/cpython-suite.md.
 
     python jit-tests/cpython/table.py [--results FOLDER] [--commit NAME] > docs/cpython-suite.md
 
-Results may come from several builds (`run.py --keep`); the table says from how many. Why a file differs is in reasons.toml.
+For each file of CPython's suite it lists the results without and with the JIT, and the share of
+compiled code. Results may come from several builds (`run.py --keep`); the table gives their
+number. The reasons for differences are in reasons.toml.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import run  # the one beside this file, which also makes harness known
 import harness
 
 HERE = Path(__file__).resolve().parent
-#: How a case may end, in the order shown.
+#: The outcomes of a case, in display order.
 ENDS = ("ok", "skip", "xfail", "xpass", "fail", "error")
 
 
@@ -35,7 +37,7 @@ def main():
 
 
 def read(folder, name, reasons):
-    """One row of the table, or None for a file that was not run both ways."""
+    """One row of the table, or None for a file that was not run both with and without the JIT."""
     base = harness.read_stats(folder / f"{name}.base.json")
     ours = harness.read_stats(folder / f"{name}.threshold-0.json")
     if not base or not ours:
@@ -58,7 +60,7 @@ def reasons_of(result):
 
 
 def passes(result):
-    """Whether every case of the file ended as it should."""
+    """True if every case of the file had an expected outcome."""
     return not result["timeout"] and all(ended in ("ok", "skip", "xfail") for ended, _ in result["cases"].values())
 
 
@@ -104,7 +106,8 @@ def text(rows, files, commit):
 
 
 def differing(row):
-    """The cases that end in another way, shortly; where the process ended, only the one it ended in."""
+    """The cases with another outcome, in short; if the process ended, only the case in which it
+    did."""
     there = [(case, was, now) for case, was, now, _ in row["differing"] if now != "not run"] or [(c, w, n) for c, w, n, _ in row["differing"]]
     shown = [f"`{case.rpartition('.')[2].partition(' ')[0]}`: {was}, {now}" for case, was, now in there[:6]]
     return "; ".join(shown) + (f"; {len(there) - 6} more" if len(there) > 6 else "")

@@ -1,4 +1,4 @@
-"""Sets of whole numbers as sorted intervals; what test_intervals.py tests."""
+"""Sets of whole numbers as sorted intervals; the module under test in test_intervals.py."""
 
 import bisect
 import functools

@@ -1,4 +1,5 @@
-"""A command-line program: reads a web server's log (or makes one up), groups it, and prints a report as a table, as JSON or as CSV."""
+"""A command-line program: reads a web server's log (or makes one up), groups it, and prints a
+report as a table, as JSON or as CSV."""
 
 import argparse
 import csv

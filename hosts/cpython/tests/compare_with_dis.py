@@ -1,4 +1,4 @@
-"""Compares the text form of decoded code objects with what the `dis` module says of them.
+"""Compares the text form of decoded code objects with the output of the `dis` module.
 
 The host's Rust tests run it on a sample of the standard library. By itself, with Cladonia installed, it takes all of it:
 `python compare_with_dis.py [one_in]`.
@@ -21,7 +21,8 @@ RENAMED = {"JUMP_FORWARD": "jump", "END_FOR": "pop_top"}
 
 
 def expected(code):
-    """Instructions (op, argument, second argument, position, resume, resumable, line) and handlers, as `dis` has them."""
+    """Instructions (op, argument, second argument, position, resume, resumable, line) and handlers,
+    from `dis`."""
     rows, at_unit, prefix = [], {}, None
     for i in dis.get_instructions(code):
         unit = i.offset // 2
@@ -44,7 +45,7 @@ def expected(code):
         elif i.opname == "COMPARE_OP":
             arg, arg2 = arg >> 5, arg >> 4 & 1
         elif i.jump_target is not None:
-            # The interpreter leaves a loop behind END_FOR and POP_TOP.
+            # The interpreter continues after END_FOR and POP_TOP at the end of a loop.
             arg = ("unit", i.jump_target // 2 + (2 if i.opname == "FOR_ITER" else 0))
         rows.append([RENAMED.get(i.opname, i.opname.lower()), arg, arg2, *where, True, line])
     for row in rows:
@@ -63,7 +64,7 @@ HINT = re.compile(r" *hint \[.*\](?=$| at | part| line | ;)")
 HANDLER = re.compile(r"  handler @(\d+)\.\.@(\d+) -> @(\d+) depth (\d+)( lasti)?")
 OPERATORS = "+ & // << @ * % | ** >> - / ^".split()
 COMPARISONS = "< <= == != > >=".split()
-# What the text form calls the variants of an op, by the interpreter's numbers.
+# The text form's names of the variants of an op, by the interpreter's numbers.
 VARIANTS = {
     "call_intrinsic_1": (
         "- show_value import_star stop_iteration_error wrap_async_yield positive list_to_tuple type_var param_spec"
@@ -78,7 +79,7 @@ VARIANTS = {
 
 
 def parsed(text):
-    """What the text form says, in the same shape."""
+    """The text form, parsed into the same structure."""
     rows, handlers, locals_, names, line = [], [], [], [], 0
     for text_line in text.split("\n"):
         word, _, rest = text_line.strip().partition(" ")

@@ -3,12 +3,15 @@
     python -m cladonia script.py        runs a program with the JIT on
     import cladonia; cladonia.enable()  turns it on from inside a program
 
-Nothing here is needed for a program to be right: on a Python that Cladonia can't work in, everything runs interpreted and
-`available()` says why. Importing this package is cheap; the native module is loaded by the first call that needs it.
+A program never needs Cladonia to be correct: on a Python that Cladonia can't work in, everything
+runs interpreted, and `available()` returns the reason. Importing this package is cheap; the first
+call that needs the native module loads it.
 
-`cladonia.Type` is what the compiler knows of values, sets of them with their algebra; it works without the JIT, too.
+`cladonia.Type` is the compiler's representation of values: sets of values with their algebra. It
+works without the JIT, too.
 
-pytest finds a plugin here, and this package imported before it where the JIT is on from the start: PYTEST_DONT_REWRITE its assertions.
+pytest finds a plugin here, after this package was imported if the JIT is on from the start:
+PYTEST_DONT_REWRITE its assertions.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ __all__ = [
 
 
 def available() -> str | None:
-    """None where the JIT can work; otherwise one line that says why it can't."""
+    """None if the JIT can work, otherwise one line with the reason why it can't."""
     return _native.load().available()
 
 
@@ -48,15 +51,19 @@ def enable(threshold: int | None = None, force_exit: str | None = None, oracle: 
            check_facts: bool = False, compile_threads: int | None = None) -> None:
     """Turn the JIT on for the whole process.
 
-    `threshold` is how often a function or loop runs interpreted before it is compiled; 0 compiles before the first execution,
-    None is the default. `force_exit` makes guards fail on purpose, for tests: "none" (only note which
-    are executed), "count" (only count executions), "first", "seed:N" or "one-by-one:K".
-    `oracle`, for tests too, runs what is compiled from now on in the LIR interpreter in place of machine code.
-    `without` leaves out passes of the compiler, to see what each brings: names separated by commas.
-    `check_facts`, for tests, makes a check of each fact about memory that code could rely on: where one is false, the
-    process ends with a message.
-    `compile_threads` is how many threads generate machine code while the program goes on interpreted; 0 generates it where
-    it is asked for, and the program waits.
+    - `threshold`: the number of interpreted calls of a function (or iterations of a loop) before it
+      is compiled; 0 compiles before the first execution, None is the default.
+    - `force_exit` makes guards fail on purpose, for tests: "none" (only record which are executed),
+      "count" (only count executions), "first", "seed:N" or "one-by-one:K".
+    - `oracle`, also for tests, runs code that is compiled from now on in the LIR interpreter
+      instead of as machine code.
+    - `without` disables passes of the compiler, to measure the effect of each: names separated by
+      commas.
+    - `check_facts`, for tests, makes a check of each fact about memory that code could rely on: if
+      one is false, the process ends with a message.
+    - `compile_threads`: the number of threads that generate machine code while the program
+      continues interpreted; with 0 the thread that requests the code generates it, and the program
+      waits.
     """
     options = check_threshold(threshold), check_force_exit(force_exit), check_switch(oracle, "oracle"), check_without(without)
     _native.load().enable(*options, check_switch(check_facts, "check_facts"),
@@ -74,26 +81,29 @@ def compile(f: Callable[..., Any]) -> None:
 
 
 def is_compiled(f: Callable[..., Any]) -> bool:
-    """Whether a call of `f` enters machine code."""
+    """True if a call of `f` enters machine code."""
     return _native.load().is_compiled(_function(f, "f"))
 
 
 def why_not(f: Callable[..., Any]) -> str | None:
-    """Why `f` is not compiled; None if it is, or if nothing has been held against it yet."""
+    """The reason why `f` is not compiled; None if it is, or if there is no reason against it
+    yet."""
     return _native.load().why_not(_function(f, "f"))
 
 
 def stats() -> dict[str, Any]:
-    """What the JIT has done so far in this process: units, entries, exits, refusals, coverage."""
+    """The JIT's statistics for this process so far: units, entries, exits, refusals, coverage."""
     return _native.load().stats()
 
 
 def report(path: str | os.PathLike[str], samples: bool = True) -> Report:
-    """Record from now on, and write a page about it: where time went, what became machine code and what did not, and why.
+    """Record from now on, and write a page about it: the distribution of time, the functions that
+    became machine code, and the reasons why others did not.
 
-    With `with cladonia.report("out.html"): ...` the page is of the block; otherwise it is of what the process does until its end,
-    or until `.write()`. One recording goes on at a time: another one ends the first. `samples=False` leaves out time, and with it the signal
-    SIGPROF, which a program may need itself.
+    With `with cladonia.report("out.html"): ...` the page covers the block; otherwise it covers the
+    process until its end, or until `.write()`. There is one recording at a time: another one ends
+    the first. `samples=False` records no times, and does not use the signal SIGPROF, which a
+    program may need itself.
     """
     from cladonia._report import Report
 
@@ -101,24 +111,26 @@ def report(path: str | os.PathLike[str], samples: bool = True) -> Report:
 
 
 def explain(f: Callable[..., Any]) -> None:
-    """Print what the page says of one function: whether it is machine code, how each line runs, what it was left for, and what would help."""
+    """Print the report's section on one function: is it machine code, how each line runs, why it
+    exited, and advice."""
     from cladonia._report import _explain
 
     print(_explain.text(_native.load(), _function(f, "f")))
 
 
 def functions() -> list[FunctionRecord]:
-    """What is known of each function that was counted or compiled: see `FunctionRecord` in `_cladonia.pyi` for the keys."""
+    """A record of each function that was counted or compiled: see `FunctionRecord` in
+    `_cladonia.pyi` for the keys."""
     return _native.load().functions()
 
 
 def live() -> LiveCounters:
-    """Counters that are cheap to read again and again: see `LiveCounters` in `_cladonia.pyi`."""
+    """Counters that are cheap to read repeatedly: see `LiveCounters` in `_cladonia.pyi`."""
     return _native.load().live()
 
 
 def serve() -> None:
-    """Let `python -m cladonia top` look into this process from now on, and into those that it forks."""
+    """Let `python -m cladonia top` inspect this process from now on, and its forked children."""
     from cladonia import _top
 
     _top.serve()
@@ -132,13 +144,15 @@ def metrics() -> str:
 
 
 def dump(f: Callable[..., Any], stage: str) -> str:
-    """The text of `f` at one stage of compilation, one of `STAGES`. Raises `NotCompiled` if `f` does not get that far."""
+    """The text of `f` at one stage of compilation, one of `STAGES`. Raises `NotCompiled` if `f`
+    does not get that far."""
     return _native.load().dump(_function(f, "f"), check_stage(stage))
 
 
 def plan(f: Callable[..., Any]) -> str:
-    """How each attribute access and name of `f` is compiled with what has been observed so far: what is used of its values, candidate
-    types with the checks and steps of each, what is watched. Raises `NotCompiled` if `f` can't be compiled."""
+    """The compilation plan of each attribute access and name of `f`, given the profile so far: the
+    attributes used of each value, candidate types with their checks and steps, watched objects.
+    Raises `NotCompiled` if `f` can't be compiled."""
     from cladonia import _plan
 
     native, f = _native.load(), _function(f, "f")
@@ -149,11 +163,13 @@ def plan(f: Callable[..., Any]) -> str:
 
 
 def annotate(f: Callable[..., Any], *types: Type | type | str) -> str:
-    """What `f` and the functions of its module that it calls make of arguments of these types, as the compiler's annotation
-    engine finds it without running them: the variables' bindings, then what each may hold, with the source of each fact.
+    """The annotation engine's results for `f` and the functions of its module that it calls, for
+    arguments of these types, without running them: the variables' bindings, then the possible
+    values of each, with the source of each fact.
 
-    A type is one of `cladonia.Type`, its text, or a class, which stands for its own instances. Of arguments that are not
-    given nothing is known. Raises `NotCompiled` if `f` has something that is not compiled, or a type can't be read.
+    A type is one of `cladonia.Type`, its text, or a class, which represents its direct instances.
+    Arguments that are not given are unknown. Raises `NotCompiled` if `f` has code that is not
+    compiled, or a type can't be parsed.
     """
     classes = tuple(given for given in types if isinstance(given, type))
     return _native.load().annotate(_function(f, "f"), "\n".join(map(_type_text, types)), classes)
@@ -175,8 +191,9 @@ if TYPE_CHECKING:
 def jit(f=None, /, *, strict=False):
     """Decorator: compile this function now, rather than when it turns out to be hot.
 
-    The function itself comes back, not a wrapper. What can't be compiled stays interpreted and `why_not` tells the reason;
-    `@jit(strict=True)` raises `NotCompiled` instead. If the function turns out to be slower as machine code, a `JitWarning` says so
+    The function itself is returned, not a wrapper. A function that can't be compiled stays
+    interpreted, and `why_not` returns the reason; `@jit(strict=True)` raises `NotCompiled`
+    instead. If the function turns out to be slower as machine code, a `JitWarning` reports it
     once, with the reason.
     """
     if type(strict) is not bool:
@@ -187,7 +204,8 @@ def jit(f=None, /, *, strict=False):
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """`%load_ext cladonia`: the magic `%%cladonia`, which runs a cell and shows what it takes with the JIT and without."""
+    """`%load_ext cladonia`: the magic `%%cladonia`, which runs a cell and prints its times with
+    the JIT and without."""
     from cladonia import _magic
 
     _magic.load(shell)
@@ -207,7 +225,7 @@ def _compile_decorated(f, strict):
 
 
 def _function(f, name):
-    """The Python function behind `f`: itself, or what a method or static method wraps."""
+    """The Python function behind `f`: itself, or the one that a method or static method wraps."""
     kind = type(f)
     if kind is _FunctionType:
         return f
@@ -221,7 +239,7 @@ _FunctionType = type(_function)
 
 
 def __getattr__(name):
-    # These classes are the native module's own, so they are looked up when first named and not at import.
+    # These classes belong to the native module, so they are looked up on first use, not at import.
     if name == "NotCompiled":
         globals()[name] = found = _native.load().NotCompiled
         return found

@@ -5,16 +5,16 @@ from typing import Any, ClassVar, Self, TypeAlias, TypedDict, final
 class NotCompiled(Exception): ...
 
 class ExitRecord(TypedDict):
-    """Where machine code of a function went back to the interpreter."""
-    line: int  #: -1 for an instruction that belongs to none.
+    """An exit from machine code of a function to the interpreter."""
+    line: int  #: -1 for an instruction without a line.
     reason: str
     count: int
 
 class UnitRecord(TypedDict):
-    """A piece of machine code that may be entered."""
+    """A unit of machine code that may be entered."""
     number: int
     kind: str  #: "function", "generator" or "loop".
-    line: int  #: Where the function, or the loop, begins.
+    line: int  #: The first line of the function or the loop.
     bytes: int
     entries: int
     iterations: int
@@ -22,23 +22,23 @@ class UnitRecord(TypedDict):
     compile_seconds: float
 
 class FunctionRecord(TypedDict):
-    """What is known of a function: of its code, whichever of the functions made of it ran."""
+    """The record of a function: of its code object, for all functions created from it."""
     name: str  #: The qualified name.
     file: str
     line: int
-    function: Callable[..., Any] | None  #: One of them, if its calls were ever machine code.
-    code: int | None  #: Its place in `Recorded["codes"]`, while something is recorded.
-    native: bool  #: Whether a call of it enters machine code now.
-    compiled: bool  #: Whether there ever was machine code.
+    function: Callable[..., Any] | None  #: One of them, if its calls ever ran as machine code.
+    code: int | None  #: Its index in `Recorded["codes"]`, during a recording.
+    native: bool  #: True if a call of it enters machine code now.
+    compiled: bool  #: True if there ever was machine code.
     refused: str | None
     loops_refused: str | None
-    interpreted_calls: int  #: As far as they were counted: code that is not hot is not.
-    fallbacks: int  #: Calls by machine code that the interpreter ran.
+    interpreted_calls: int  #: Those that were counted: code that is not hot is not counted.
+    fallbacks: int  #: Calls from machine code that the interpreter ran.
     entries: int
     iterations: int
-    mismatches: int  #: Calls whose arguments its machine code does not take.
+    mismatches: int  #: Calls with arguments that its machine code does not accept.
     gain_seconds: float  #: An estimate.
-    versions: int  #: Units made while something was recorded, loops included; otherwise those that there are.
+    versions: int  #: Units compiled during the recording, loops included; without one, the units that exist.
     compile_seconds: float  #: Of those that were recorded.
     code_bytes: int  #: Of those that were recorded.
     exits: list[ExitRecord]
@@ -46,7 +46,7 @@ class FunctionRecord(TypedDict):
     units: list[UnitRecord]
 
 class LiveCounters(TypedDict):
-    """Counters of the process, which only grow but for `on`, `units_live`, `units_waiting`, `queue` and `code_bytes`."""
+    """Counters of the process. They only grow, except `on`, `units_live`, `units_waiting`, `queue` and `code_bytes`."""
     on: bool
     units: int
     units_live: int
@@ -65,7 +65,7 @@ class LiveCounters(TypedDict):
     refused: int
 
 class EventRecord(TypedDict):
-    at: float  #: Seconds since the start of the recording; of what took time, its end.
+    at: float  #: Seconds since the start of the recording; for an event with a duration, its end.
     took: float
     kind: str  #: "compiled", "invalidated", "refused" or "collected".
     code: int | None
@@ -73,7 +73,7 @@ class EventRecord(TypedDict):
     text: str
 
 class MetRecord(TypedDict):
-    """Operands of an instruction at which machine code was left since a bet on them failed."""
+    """Operands of an instruction at which machine code exited because a guard on them failed."""
     code: int
     pc: int  #: The position in the typed bytecode.
     line: int
@@ -94,16 +94,16 @@ class Recorded(TypedDict):
     """A recording. Times of samples are whole periods, so sums are exact: those of `tree` and of `ticks` are `periods`."""
     seconds: float
     period: float
-    not_sampled: str | None  #: Why there are no samples.
+    not_sampled: str | None  #: The reason why there are no samples.
     samples: int
     periods: int
-    lost: int  #: Periods for which there was no room.
-    cut: int  #: Samples of deeper stacks than are kept.
-    loop_known: bool  #: Whether the interpreter's loop can be told from the rest of the interpreter, its objects and builtins.
-    doing: list[str]  #: What the numbers of a node and a tick are of.
+    lost: int  #: Periods that were lost for lack of room.
+    cut: int  #: Samples of stacks that are too deep to be kept whole.
+    loop_known: bool  #: True if the interpreter's loop can be distinguished from its other code.
+    doing: list[str]  #: The meaning of the numbers of a node and a tick.
     codes: list[tuple[str, str, int]]  #: Name, file and line; libraries have a name only.
-    tree: list[tuple[int, int, bool | None, list[int]]]  #: Parent, code, whether native (None: a library), own periods. The first is the root.
-    lines: list[tuple[int, int, bool, int]]  #: Code, line, whether native, periods.
+    tree: list[tuple[int, int, bool | None, list[int]]]  #: Parent, code, native? (None: a library), own periods. The first is the root.
+    lines: list[tuple[int, int, bool, int]]  #: Code, line, native?, periods.
     ticks: Ticks
     events: list[EventRecord]
     events_lost: int
@@ -143,7 +143,7 @@ _Set: TypeAlias = "Type"
 
 @final
 class Type:
-    """A set of values, as the compiler knows it."""
+    """A set of values, as the compiler represents it."""
 
     @staticmethod
     def of(obj: object, /) -> _Set: ...
@@ -183,7 +183,7 @@ class Type:
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, memo: Any, /) -> Self: ...
 
-    # The predefined types; a test holds this list against the class.
+    # The predefined types; a test compares this list with the class.
     Object: ClassVar[_Set]
     MortalObject: ClassVar[_Set]
     ImmortalObject: ClassVar[_Set]

@@ -1,4 +1,5 @@
-"""`python -m cladonia [options] script.py | -m module | -c code | -`: runs a program as python itself would, with the JIT on."""
+"""`python -m cladonia [options] script.py | -m module | -c code | -`: runs a program like python
+itself, with the JIT on."""
 
 from __future__ import annotations
 
@@ -16,22 +17,22 @@ usage: python -m cladonia [options] script.py [args] | -m module [args] | -c cod
 Runs a program as python does, with the JIT on. Processes started by the program inherit the options.
 
 options:
-  --threshold N       compile what has run N times; 0 compiles before the first execution
-  --compile-threads N threads that generate machine code beside the program (1 if nothing is said);
+  --threshold N       compile code that has run N times; 0 compiles before the first execution
+  --compile-threads N threads that generate machine code beside the program (default 1);
                       0 generates it on the program's own thread
   --off               run interpreted
-  --report FILE.html  write a page about the run when it ends: where time went, what became
-                      machine code and what did not, and why
+  --report FILE.html  write a page about the run when it ends: times, compiled functions,
+                      and the reasons why others are not compiled
   --stats FILE.json   write statistics when the program ends
-  --force-exit=HOW    make guards fail on purpose: none (only note which are
+  --force-exit=HOW    make guards fail on purpose: none (only record which are
                       executed), count (only count executions), first, seed:N or
                       one-by-one:K
-  --without PASS,...  leave out passes of the compiler (split, inline, virtuals, memory, ...),
-                      to see what each brings
+  --without PASS,...  disable passes of the compiler (split, inline, virtuals, memory, ...),
+                      to measure the effect of each
   --check-facts       check each fact about memory that compiled code could rely
                       on; a false one ends the process
   --oracle            run compiled code in the LIR interpreter, slowly, in place of machine code; for tests
-  --version           print the version, and whether the JIT can work here
+  --version           print the version, and if the JIT can work here
   --help              print this
 """
 
@@ -41,7 +42,7 @@ class BadOption(Exception):
 
 
 class Command:
-    """The command line, read."""
+    """The parsed command line."""
 
     def __init__(self):
         self.threshold = None
@@ -59,7 +60,7 @@ class Command:
 
 
 def read(argv):
-    """Read the command line; everything after the program's name is the program's."""
+    """Parse the command line; all words after the program's name are the program's arguments."""
     command = Command()
     rest = list(argv)
     while rest:
@@ -149,7 +150,7 @@ def main():
     _set_environment(command)
     run = _PROGRAMS[command.kind](command)
     if run is None:
-        # python itself runs directories and zip files through runpy too.
+        # python itself also runs directories and zip files through runpy.
         import runpy
 
         sys.argv = [command.what, *command.args]
@@ -159,7 +160,7 @@ def main():
 
 
 def _set_environment(command):
-    """Put the options where the processes below this one find them."""
+    """Put the options into the environment, for child processes."""
     environ = os.environ
     command.off = command.off or _start.switched_on("CLADONIA_OFF")
     if command.off:
@@ -183,7 +184,7 @@ def _set_environment(command):
 
 
 def _run(program, command):
-    """Run `program` with the JIT on, and let what it raises look as if python had run it."""
+    """Run `program` with the JIT on. An exception of the program looks as if python had run it."""
     if command.stats or (not command.off and os.environ.get("CLADONIA_STATS")):
         _start.write_stats_at_exit(command.stats or os.environ["CLADONIA_STATS"])
     if command.oracle and not command.off and not command.stats:
@@ -192,7 +193,8 @@ def _run(program, command):
         print("cladonia: no report is written: the JIT is off", file=sys.stderr)
     if not command.off:
         _start.from_environment()
-        # After the JIT has made its own handler at exit, since what is registered last runs first.
+        # After the JIT has registered its own exit handler, since the last registered one runs
+        # first.
         if command.report or os.environ.get("CLADONIA_REPORT"):
             from cladonia import _report
 
@@ -207,10 +209,10 @@ def _run(program, command):
 
 
 def _hide_own_frames():
-    """Make the traceback that python is about to print begin where the program begins.
+    """Make the traceback that python is about to print start at the program's first frame.
 
-    The exception goes on to the interpreter, so exit codes, `-i` and an interrupt's signal are the interpreter's own; only
-    the hook it calls is stood in for, once.
+    The exception is passed on to the interpreter, so exit codes, `-i` and an interrupt's signal
+    stay the interpreter's own; only its hook is replaced, once.
     """
     hook = getattr(sys, "excepthook", None)
     if hook is None:
@@ -232,11 +234,11 @@ def _hide_own_frames():
 
 
 def _new_main(loader, **names):
-    """A fresh `__main__`, with the names python gives it."""
+    """A new `__main__` module, with the names that python gives it."""
     import builtins
 
     main = type(sys)("__main__")
-    # From 3.14 on, annotations are made when somebody asks for them.
+    # From 3.14 on, annotations are created on first access.
     annotations = {} if sys.version_info >= (3, 14) else {"__annotations__": {}}
     main.__dict__.update(__loader__=loader, __spec__=None, **annotations, __builtins__=builtins, **names)
     sys.modules["__main__"] = main
@@ -265,7 +267,7 @@ def _script(command):
         print(f"{sys.executable}: can't open file {os.path.abspath(name)!r}: [Errno {error.errno}] {error.strerror}",
               file=sys.stderr)
         sys.exit(2)
-    # Like python: `__file__` is absolute, and sys.path[0] is where the script really lies.
+    # Like python: `__file__` is absolute, and sys.path[0] is the real folder of the script.
     path = os.path.join(os.getcwd(), name)
     from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 
@@ -283,10 +285,10 @@ def _script(command):
 
 
 def _can_import_from(path):
-    """Whether modules can be imported from a file, as from a zip archive.
+    """True if modules can be imported from a file, as from a zip archive.
 
-    `pkgutil.get_importer` does the same, but imports `typing` and
-    a dozen other modules, which take longer than the rest of the start.
+    `pkgutil.get_importer` does the same, but imports `typing` and a dozen other modules, which
+    takes longer than the rest of the start.
     """
     known = sys.path_importer_cache
     if path not in known:
@@ -301,7 +303,7 @@ def _can_import_from(path):
 
 
 def _link_target(path):
-    """Where one symbolic link leads, as python follows it for sys.path[0]."""
+    """The target of one symbolic link, as python follows it for sys.path[0]."""
     try:
         link = os.readlink(path)
     except OSError:

@@ -1,14 +1,15 @@
-"""`[tool.cladonia]` of a `pyproject.toml`: options for the program that is started beside it.
+"""The table `[tool.cladonia]` of a `pyproject.toml`: options for the program started beside it.
 
-It is read where the JIT is asked for anyway (`python -m cladonia`, `CLADONIA_ON=1`, the pytest plugin), from the current folder, or from the file
-that `CLADONIA_CONFIG` names. What the environment or the command line says goes before.
+It is read where the JIT is requested (`python -m cladonia`, `CLADONIA_ON=1`, the pytest plugin),
+from the current folder, or from the file that `CLADONIA_CONFIG` names. The environment and the
+command line take precedence.
 """
 
 from __future__ import annotations
 
 import sys
 
-#: Keys, and the variables that they stand for. Of a list, the items are separated by commas.
+#: Keys, and the variables that they set. The items of a list are joined by commas.
 KEYS = {
     "threshold": "CLADONIA_THRESHOLD",
     "compile-threads": "CLADONIA_COMPILE_THREADS",
@@ -26,7 +27,8 @@ KEYS = {
 
 
 def take(file, text, environ):
-    """Put what the file says into the environment, where nothing is there. Gives False if it says `on = false`."""
+    """Put the file's options into the environment, unless set there. Return False for `on =
+    false`."""
     import tomllib
 
     try:

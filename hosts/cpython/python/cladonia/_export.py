@@ -1,5 +1,6 @@
-"""`python -m cladonia export script.py`: a program as typed bytecode, with what the interpreter has observed as hints, and
-all that a compile of each of its functions follows from: `cladonia hir FILE.tbc` and so on give the same without Python."""
+"""`python -m cladonia export script.py`: a program as typed bytecode, with what the interpreter has
+observed as hints, and all that a compile of each of its functions follows from: `cladonia hir
+FILE.tbc` and so on give the same without Python."""
 
 from __future__ import annotations
 
@@ -48,14 +49,16 @@ def main(argv):
     else:
         with open(output, "w", encoding="utf-8") as file:
             file.write(text)
-    # The document is written either way: what a program does before it raises may be what is to be looked at.
+    # The document is written in both cases: the code before the exception may be of interest.
     return 1 if raised else 0
 
 
 def units(code):
-    """The host, and the units of all living functions of the code objects inside `code`, as sections of a document.
+    """The host, and the units of all live functions of the code objects inside `code`, as sections
+    of a document.
 
-    One function stands for all of its code; why one is not compiled is a comment, and its unit, which shows the same.
+    One function represents all functions of its code. If one is not compiled, the reason is
+    written as a comment, and its unit, which fails in the same way.
     """
     from cladonia import _cladonia
 
@@ -95,9 +98,9 @@ def _functions(code):
 
 
 def _run(code, script, args):
-    """Run the program as the main module, interpreted, so that its code objects have seen their values.
+    """Run the program as the main module, interpreted, so that its code objects have feedback.
 
-    Gives the module, and whether the program has raised.
+    Returns the module, and True if the program has raised.
     """
     import types
 

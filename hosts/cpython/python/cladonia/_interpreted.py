@@ -1,4 +1,5 @@
-"""The API where there is no JIT: everything stays interpreted, and every question is answered with the reason."""
+"""The API without a JIT: everything stays interpreted, and each query is answered with the
+reason."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ class NotCompiled(Exception):
 
 
 class Interpreted:
-    """Stands where the native module would, with the same functions."""
+    """Replaces the native module, with the same functions."""
 
     NotCompiled = NotCompiled
 

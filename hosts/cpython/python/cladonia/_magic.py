@@ -1,7 +1,8 @@
-"""`%%cladonia` for IPython and Jupyter: `%load_ext cladonia`, then a cell that begins with the magic.
+"""`%%cladonia` for IPython and Jupyter: `%load_ext cladonia`, then a cell that begins with the
+magic.
 
-The cell runs once in the notebook, with the JIT on; what it did without is measured in a forked child, so that what the cell changes is
-changed once.
+The cell runs once in the notebook, with the JIT on. Its time without the JIT is measured in a
+forked child, so that the cell's side effects happen once.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import cladonia
 
 
 def cladonia_cell(line, cell, shell):
-    """Run a cell, and print what it took with the JIT and without."""
+    """Run a cell, and print its time with the JIT and without."""
     words = line.split()
     if words not in ([], ["-q"]):
-        raise ValueError("usage: %%cladonia [-q]: -q leaves out what became of the cell's functions")
+        raise ValueError("usage: %%cladonia [-q]: -q omits the reasons why functions of the cell stay interpreted")
     code = compile(shell.transform_cell(cell), "<cladonia cell>", "exec")
     without = _without(code, shell.user_ns)
-    # The JIT stays as it was after the cell.
+    # The JIT's state is restored after the cell.
     was_on = cladonia.live()["on"]
     if not was_on:
         cladonia.enable()
@@ -35,7 +36,7 @@ def cladonia_cell(line, cell, shell):
     if reason is not None:
         print(f"cladonia: everything ran in the interpreter: {reason}", file=sys.stderr)
     elif without is None:
-        print(f"cladonia: {took:.3f} s with the JIT; without it could not be measured, where there is no fork, or the cell raised there",
+        print(f"cladonia: {took:.3f} s with the JIT; the time without it could not be measured: there is no fork, or the cell raised in the child",
               file=sys.stderr)
     else:
         print(f"cladonia: {took:.3f} s with the JIT (compiling included), {without:.3f} s without: {without / took:.2f}x", file=sys.stderr)
@@ -47,14 +48,14 @@ def cladonia_cell(line, cell, shell):
 
 
 def _without(code, namespace):
-    """Seconds that the code takes interpreted, in a child; None where that can't be had."""
+    """Seconds that the code takes interpreted, in a child; None if that cannot be measured."""
     if not hasattr(os, "fork"):
         return None
     import warnings
 
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        # A notebook has threads of its own; the child runs nothing but the cell.
+        # A notebook has threads of its own; the child runs only the cell.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:

@@ -1,20 +1,21 @@
-"""Finds what answers the API: the native module, or `_interpreted` with the reason why the native one can't be used.
+"""Selects the implementation of the API: the native module, or `_interpreted` with the reason why
+the native one can't be used.
 
 Separate so that importing the package loads no shared library.
 """
 
 from __future__ import annotations
 
-#: The versions of CPython that there is a native module for.
+#: The versions of CPython with a native module.
 SUPPORTED = ((3, 13), (3, 14))
-#: Those of them where it is used only if `CLADONIA_EXPERIMENTAL` asks for it.
+#: Those of them where it is used only if `CLADONIA_EXPERIMENTAL` is set.
 EXPERIMENTAL = ()
 
 _found = None
 
 
 def load():
-    """The module that answers the API, chosen once per process."""
+    """The module that implements the API, selected once per process."""
     global _found
     if _found is None:
         _found = _choose()
@@ -38,7 +39,9 @@ def _choose():
 
 
 def type_class():
-    """The class `Type`. The type lattice needs no working JIT, only the native module: where that can't be loaded, ImportError says why."""
+    """The class `Type`. The type lattice needs no working JIT, only the native module. If that
+    can't be loaded, raises ImportError with the reason.
+    """
     reason = _wrong_python()
     if reason is not None:
         raise ImportError(f"cladonia.Type can't be had: {reason}")
@@ -48,7 +51,8 @@ def type_class():
 
 
 def _wrong_python():
-    """Why this interpreter can't even load the native module. What can only be seen from inside is `available()`'s to say."""
+    """The reason why this interpreter can't load the native module. Other reasons come from
+    `available()`."""
     import os
     import sys
 

@@ -1,4 +1,5 @@
-"""What an option may be. The API, the command line and the environment all ask here, each with its own name for the option."""
+"""Valid values of options. The API, the command line and the environment check them here, each
+with its own name for the option."""
 
 from __future__ import annotations
 
@@ -7,14 +8,15 @@ import sys
 
 STAGES = ("bytecode", "hir", "selected", "lir", "clif", "asm")
 FORCE_EXIT_FORMS = "'none', 'count', 'first', 'seed:N' or 'one-by-one:K'"
-#: The compiler's passes that may be left out.
+#: The compiler's passes that can be disabled.
 OPTIONAL_PASSES = ("types", "split", "inline", "virtuals", "headers", "heap", "held", "signs", "memory", "bounds", "number", "paths", "checks", "slices", "ends", "sequences", "ranges", "preload", "reuse")
 LARGEST_THRESHOLD = 2**31 - 1
 MOST_COMPILE_THREADS = 64
 
-#: The environment variables that turn the JIT on in a process (`cladonia.pth` asks for the same ones).
+#: The environment variables that turn the JIT on in a process (`cladonia.pth` checks the same
+#: ones).
 ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_COMPILE_THREADS", "CLADONIA_STATS", "CLADONIA_REPORT")
-#: Those of them that say yes or no: empty or 0 is no. Of the others, empty says nothing.
+#: The boolean ones: empty or 0 is False. Empty values of the others are ignored.
 SWITCHES = ("CLADONIA_ON", "CLADONIA_ORACLE", "CLADONIA_CHECK_FACTS")
 
 
@@ -53,7 +55,7 @@ def parse_compile_threads(text, name):
 
 
 def cache_folder():
-    """Where machine code is kept from one process to the next, as bytes; None where it is not."""
+    """The folder that keeps machine code between processes, as bytes; None if there is none."""
     environ = {} if sys.flags.ignore_environment else os.environ
     folder = environ.get("CLADONIA_CACHE")
     if folder == "off":
@@ -69,7 +71,7 @@ def cache_folder():
 
 
 def parse_perf(text, name):
-    """The ways in which Linux perf is told of machine code, in a variable's text."""
+    """The interfaces of Linux perf in a variable's text: `map`, `dump`."""
     ways = {word.strip() for word in text.split(",")} - {""}
     if not ways <= {"map", "dump"}:
         raise ValueError(f"{name} must be map, dump or both with a comma between, not {text!r}")
@@ -77,7 +79,8 @@ def parse_perf(text, name):
 
 
 def parse_signal(text, name):
-    """The number of a signal that a variable names: USR2, SIGUSR2, RTMIN+3; None if it is empty."""
+    """The number of the signal that a variable names: USR2, SIGUSR2, RTMIN+3; None if it is
+    empty."""
     if not text:
         return None
     import signal

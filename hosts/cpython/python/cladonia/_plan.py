@@ -1,5 +1,5 @@
-"""How the attribute accesses of a function are compiled: made from its unit, which has the bytecode with what was observed, and all
-that the compiler was told of the world."""
+"""A report on how the attribute accesses of a function are compiled. It is made from the
+function's unit, which has the bytecode with its profile, and the answers of the `World`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def report(texts, name):
 
 
 def _answers(unit, helpers):
-    """What the world said: plans by operation, type and name, and the values of names that are watched."""
+    """The answers of the `World`: plans by operation, type and name, and the values of watched
+    names."""
     def called(match):
         number = int(match[1])
         return helpers[number] if number < len(helpers) else match[0]
@@ -51,9 +52,11 @@ def _answers(unit, helpers):
 
 
 def _accesses(unit):
-    """Each access: position, line, operation, name, observed types, what the program calls the receiver, whether it is called.
+    """Yield each access: position, line, operation, name, observed types, name of the receiver,
+    True if it is called.
 
-    Accesses of inlined functions come first; what they call the receiver has the function's name before it."""
+    Accesses of inlined functions come first; their receivers have the function's name as a
+    prefix."""
     codes = [text.split('"')[1] for text in unit if text.startswith("  code ")]
     met = {found["pc"]: _split(found["types"]) for found in map(_MET.match, unit) if found}
     line, before, inside, number = 0, None, False, 0
@@ -86,7 +89,7 @@ def _accesses(unit):
 
 
 def _split(types):
-    """The types of a list of them."""
+    """Split a list of types."""
     depth, parts = 0, [""]
     for char in types:
         depth += (char in "[{") - (char in "]}")
@@ -98,7 +101,8 @@ def _split(types):
 
 
 def _types(hint):
-    """The receiver's types: the last operand's alternatives, each of which has a plan of its own."""
+    """The receiver's types: the last operand's alternatives, each of which has a plan of its
+    own."""
     last = ([""] + _split(hint))[-1]
     return [t.strip() for t in last.strip("{}").split("|")] if last.startswith("{") else [last] * bool(last)
 
@@ -125,11 +129,11 @@ def _one(access, plans, names):
     owner = "super()" if op == "load_super_attr" else receiver or "<expr>"
     lines, known, watched = [f"  access {owner}.{name}{called} @{pc} line {line}"], 0, []
     asked = op if op in ("store_attr", "load_super_attr") else "load_attr"
-    # What is a constant of the program was not observed: it is known.
+    # A constant of the program was not observed: it is known.
     own = [t for kind, t, attr in plans if kind == asked and attr == name]
     for ty in types or own:
         what, assumed = plans.get((asked, ty, name), (None, []))
-        lines.append(f"    candidate   {ty}: {what or 'the general way'}")
+        lines.append(f"    candidate   {ty}: {what or 'the general operation'}")
         known += what is not None
         watched += [a for a in assumed if a not in watched]
     if known == 0 and not types:

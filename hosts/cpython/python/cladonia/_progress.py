@@ -1,4 +1,4 @@
-"""A bar on a terminal while something long is done; nothing in a pipe."""
+"""A progress bar on a terminal during a long operation; nothing in a pipe."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import sys
 import time
 
 WIDTH = 30
-#: Seconds between two drawings, and before the first one: what is done by then needs no bar.
+#: Seconds between two updates, and before the first one: a short operation needs no bar.
 GAP = 0.1
 
 
 class Progress:
-    """A line on stderr that is drawn again and again, and is gone in the end."""
+    """A line on stderr that is drawn repeatedly and removed at the end."""
 
     def __init__(self, title, out=None):
         self._title = title
@@ -24,7 +24,7 @@ class Progress:
         self._due = time.monotonic() + GAP
 
     def step(self, done, total, what=""):
-        """So much is done of a total, and this comes next."""
+        """`done` of `total` is done; `what` is next."""
         if not self._is_shown or time.monotonic() < self._due:
             return
         self._due = time.monotonic() + GAP
@@ -42,7 +42,7 @@ class Progress:
         self.end()
 
     def end(self):
-        """The bar goes."""
+        """Remove the bar."""
         if self._drawn:
             self._out.write("\r" + " " * self._drawn + "\r")
             self._out.flush()

@@ -1,6 +1,8 @@
-"""A plugin of pytest: `pytest --cladonia` runs a suite without the JIT and with it, and compares outcomes and times.
+"""A pytest plugin: `pytest --cladonia` runs a suite without the JIT and with it, and compares
+outcomes and times.
 
-Both runs are processes of their own with the same options; `--cladonia-rounds N` repeats them in turn and takes the fastest of each test.
+Both runs are processes of their own with the same options; `--cladonia-rounds N` repeats them
+alternately and takes the fastest time of each test.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-#: Where a run that is compared writes what its tests took: a variable, since the plugin is loaded there as well.
+#: The file to which a compared run writes its tests' times: a variable, since the plugin is loaded
+#: there as well.
 RECORD = "CLADONIA_PYTEST_RECORD"
 #: Tests that differ by less are not listed.
 LEAST_SECONDS = 0.01
@@ -21,7 +24,7 @@ MOST_LISTED = 10
 def pytest_addoption(parser):
     group = parser.getgroup("cladonia")
     group.addoption("--cladonia", action="store_true", help="run the suite without the JIT and with it, and compare outcomes and times")
-    group.addoption("--cladonia-rounds", type=int, default=1, metavar="N", help="with --cladonia: so many runs each way, in turn (1)")
+    group.addoption("--cladonia-rounds", type=int, default=1, metavar="N", help="with --cladonia: number of runs with and without the JIT, alternately (1)")
 
 
 def pytest_configure(config):
@@ -44,7 +47,7 @@ class Recorder:
             test["outcome"] = report.outcome
 
     def pytest_sessionfinish(self):
-        # Workers of pytest-xdist hand their reports to the process that has started them.
+        # Workers of pytest-xdist pass their reports to the process that started them.
         if "PYTEST_XDIST_WORKER" not in os.environ:
             with open(self._file, "w", encoding="utf-8") as out:
                 json.dump(self._tests, out)
@@ -102,7 +105,8 @@ def _run(words, way, file, folder):
 
 
 def report(off, on):
-    """Print the comparison of some runs each way. Gives whether an outcome differs."""
+    """Print the comparison of the runs with and without the JIT. Return True if an outcome
+    differs."""
     def fastest(runs):
         names = set.intersection(*(set(run) for run in runs))
         return {name: min(run[name]["seconds"] for run in runs) for name in names}

@@ -1,6 +1,8 @@
-"""Turns the JIT on as the environment says: called by the command line, and by `cladonia.pth` in every process below it.
+"""Turns the JIT on according to the environment: called by the command line, and by `cladonia.pth`
+in every child process.
 
-A wrong value never breaks the program: one line on stderr, and the program runs interpreted.
+A wrong value never breaks the program: it prints one line on stderr, and the program runs
+interpreted.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ def switched_on(name):
 
 
 def from_environment():
-    """Turn the JIT on as the CLADONIA_* variables say."""
+    """Turn the JIT on according to the CLADONIA_* variables."""
     environ = os.environ
     if not _configure(environ):
         return
@@ -53,7 +55,8 @@ def from_environment():
 
 
 def _configure(environ):
-    """Take options from the `pyproject.toml` here, or the file that CLADONIA_CONFIG names. Gives False if it says that the JIT stays off."""
+    """Take options from the `pyproject.toml` here, or the file in CLADONIA_CONFIG. Return False
+    for `on = false`."""
     file = environ.get("CLADONIA_CONFIG") or "pyproject.toml"
     try:
         with open(file, "rb") as opened:
@@ -62,7 +65,7 @@ def _configure(environ):
         if environ.get("CLADONIA_CONFIG"):
             print(f"cladonia: {file}: {error.strerror}", file=sys.stderr)
         return True
-    # Most have nothing for us, and the parser takes 5 ms to import.
+    # Most have no table for Cladonia, and importing the parser takes 5 ms.
     if b"[tool.cladonia]" not in text:
         return True
     from cladonia import _config
@@ -71,11 +74,12 @@ def _configure(environ):
 
 
 def _name_code(perf):
-    """Tell profilers and debuggers the names of machine code."""
+    """Give the names of machine code to profilers and debuggers."""
     from cladonia import _native
 
-    # `perf record` sets it for the program. Where it is set, the code generator's linker writes a map of its own to the same file, with names
-    # that have no place; of two lines for one piece of code perf takes the first.
+    # `perf record` sets it for the program. If it is set, the code generator's linker writes a map
+    # of its own to the same file, with names that have no place in the source; of two lines for one
+    # piece of code perf takes the first.
     os.environ.pop("PERF_BUILDID_DIR", None)
     folder = os.environ.get("JITDUMPDIR") or "." if "dump" in perf else None
     try:
@@ -85,12 +89,12 @@ def _name_code(perf):
 
 
 def _turn_off_by(number):
-    """Turn the JIT off, for good, when this signal comes."""
+    """Turn the JIT off, permanently, on this signal."""
     import signal
 
     def off(*_):
         cladonia.disable()
-        # Processes that are started from here on.
+        # For processes started from here on.
         os.environ["CLADONIA_OFF"] = "1"
         os.write(2, f"cladonia: process {os.getpid()}: the JIT was turned off by a signal\n".encode())
 
@@ -101,8 +105,8 @@ def _turn_off_by(number):
 
 
 def beside_names(variable, file):
-    """What a file is called that each process writes: as given in this one, beside it with the process id in those below it, which
-    find that in the variable."""
+    """A function that returns the name of a file that each process writes: as given in this one;
+    in child processes, which read the variable, the same name with the process id."""
     file = os.path.abspath(file)
     os.environ[variable] = beside = _with_pid_mark(file)
     owner = os.getpid()
@@ -115,7 +119,8 @@ def beside_names(variable, file):
 
 
 def write_stats_at_exit(file):
-    """Write `stats()` to `file` when this process ends; its children write theirs beside it, with their process id in the name."""
+    """Write `stats()` to `file` when this process ends; its children write theirs beside it, with
+    their process id in the name."""
     import atexit
 
     name = beside_names("CLADONIA_STATS", file)
@@ -123,7 +128,8 @@ def write_stats_at_exit(file):
 
 
 def report_oracle_at_exit():
-    """Print to stderr when this process ends what ran in the LIR interpreter, and what was left out and why."""
+    """Print to stderr at the end of this process how much ran in the LIR interpreter, and which
+    functions did not, with the reasons."""
     import atexit
 
     owner = os.getpid()
@@ -167,7 +173,8 @@ def _write_stats(file, pid):
 
 
 def _is_command_line():
-    """Whether this process is `python -m cladonia`, which reads its own options and starts the JIT only for the program."""
+    """True if this process is `python -m cladonia`, which reads its own options and starts the JIT
+    only for the program."""
     if sys.argv[:1] != ["-m"]:
         return False
     given = sys.orig_argv
@@ -178,7 +185,7 @@ _called = False
 
 
 def in_child():
-    """What `cladonia.pth` calls when one of the variables is set."""
+    """Called by `cladonia.pth` if one of the variables is set."""
     global _called
     if _called:  # In a virtual environment, `site` reads each .pth file twice.
         return

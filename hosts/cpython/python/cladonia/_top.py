@@ -1,8 +1,9 @@
 """`python -m cladonia top [PID]`: a running process, live in a terminal.
 
-A process is looked into only if it was started with `CLADONIA_TOP=1` (or `cladonia.serve()`). It then has a socket in a folder that belongs
-to the user alone, and a thread that waits for questions; it does nothing until one comes. What can be asked is what `cladonia.live()` and
-`cladonia.functions()` give; nothing can be changed.
+Only a process started with `CLADONIA_TOP=1` (or that called `cladonia.serve()`) can be inspected.
+It then has a socket in a folder that belongs to the user alone, and a thread that waits for
+requests; otherwise it does nothing. A request returns the data of `cladonia.live()` and
+`cladonia.functions()`; it cannot change anything.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import sys
 import time
 
-#: Functions in the answer, the busiest of each kind.
+#: Functions in the answer: the busiest of each kind.
 MOST_FUNCTIONS = 12
 USAGE = """\
 usage: python -m cladonia top [PID] [--interval SECONDS] [--once]
@@ -21,7 +22,8 @@ Shows what Cladonia does in a process that was started with CLADONIA_TOP=1; with
 
 
 def folder():
-    """The folder of the sockets: the user's own, closed to others. OSError if another user has put something there."""
+    """The folder of the sockets, which only the user can access. Raises OSError if another user
+    owns that path."""
     import stat
 
     base = os.environ.get("XDG_RUNTIME_DIR") or os.path.join(os.environ.get("TMPDIR") or "/tmp")
@@ -41,7 +43,7 @@ def socket_of(pid):
 
 
 class Server:
-    """Answers who asks at this process's socket."""
+    """Answers requests at this process's socket."""
 
     def __init__(self):
         self._listening = None
@@ -56,7 +58,7 @@ class Server:
 
         self._path = socket_of(os.getpid())
         try:
-            os.unlink(self._path)  # Of a process that had this number before.
+            os.unlink(self._path)  # Of an earlier process with this id.
         except FileNotFoundError:
             pass
         self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -66,7 +68,8 @@ class Server:
         self._wake = os.pipe()
         self._done = _thread.allocate_lock()
         self._done.acquire()
-        # Not by `threading`, which would show the thread to the program and wait for it in the end.
+        # Not by `threading`, which would make the thread visible to the program and wait for it at
+        # exit.
         _thread.start_new_thread(self._serve, (self._listening, self._wake[0], self._done))
 
     def stop(self):
@@ -74,7 +77,7 @@ class Server:
             return
         os.write(self._wake[1], b".")
         self._done.acquire()
-        # The system counts a thread for a moment after its end.
+        # The system lists a thread for a moment after its end.
         for _ in range(1000):
             if not os.path.exists(f"/proc/self/task/{self._number}"):
                 break
@@ -104,7 +107,7 @@ class Server:
                     try:
                         asker.sendall(_answer())
                     except OSError:
-                        pass  # Who has asked is gone.
+                        pass  # The client is gone.
         finally:
             done.release()
 
@@ -113,7 +116,7 @@ _server = None
 
 
 def serve():
-    """Answer `top` from now on, in this process and in those that it forks."""
+    """Answer `top` from now on, in this process and in its forked children."""
     global _server
     if _server is not None:
         return
@@ -125,10 +128,11 @@ def serve():
     try:
         _server.start()
     except OSError as error:
-        print(f"cladonia: top can't look into this process: {error}", file=sys.stderr)
+        print(f"cladonia: top can't inspect this process: {error}", file=sys.stderr)
         return
     atexit.register(_server.stop)
-    # A thread that is there at a fork would have Python warn of it; after it each process has its own socket.
+    # Python warns about a fork while such a thread exists; after it each process has its own
+    # socket.
     state = {"was": False}
 
     def before():
@@ -139,7 +143,7 @@ def serve():
         try:
             _server.start()
         except OSError:
-            pass  # Nobody can look into this process then.
+            pass  # This process can't be inspected then.
 
     def after_in_parent():
         if state["was"]:
@@ -171,7 +175,7 @@ def _answer():
 
 
 def ask(pid):
-    """What a process says of itself. OSError if it does not answer."""
+    """The state of a process. Raises OSError if it does not answer."""
     import json
     import socket
 
@@ -189,8 +193,8 @@ def main(argv):
 
     parser = argparse.ArgumentParser(prog="python -m cladonia top", usage=USAGE.split("usage: ")[1].splitlines()[0], description=USAGE.splitlines()[2])
     parser.add_argument("pid", nargs="?", type=int)
-    parser.add_argument("--interval", type=float, default=1.0, metavar="SECONDS", help="seconds between two looks")
-    parser.add_argument("--once", action="store_true", help="look once")
+    parser.add_argument("--interval", type=float, default=1.0, metavar="SECONDS", help="seconds between two samples")
+    parser.add_argument("--once", action="store_true", help="print one sample and exit")
     options = parser.parse_args(argv)
     if options.interval <= 0:
         parser.error("--interval must be above 0")
@@ -213,7 +217,7 @@ def _list():
             said = ask(pid)
         except OSError:
             if not os.path.exists(f"/proc/{pid}"):
-                os.unlink(path)  # The process ended without a chance to.
+                os.unlink(path)  # Left by a process that was killed.
             continue
         found += 1
         print(f"{pid:>8}  {said['live']['units_live']:>5} units  {' '.join(said['argv'])[:90]}")
@@ -223,7 +227,7 @@ def _list():
 
 
 def _watch(options):
-    """Look again and again: drawn over on a terminal, a line a look in a pipe."""
+    """Poll repeatedly: redraw on a terminal, print one line each time in a pipe."""
     is_terminal = sys.stdout.isatty()
     before = ask(options.pid)
     at = time.monotonic()
@@ -255,7 +259,7 @@ def _rate(now, before, key, since):
 
 
 def line_of(now, before, since):
-    """One look, as one line."""
+    """One sample, as a line."""
     live = now["live"]
     return (f"units={live['units_live']} queue={live['queue']} entries/s={_rate(now, before, 'entries', since):.0f} "
             f"turns/s={_rate(now, before, 'iterations', since):.0f} exits/s={_rate(now, before, 'exits', since):.0f} "
@@ -263,16 +267,16 @@ def line_of(now, before, since):
 
 
 def lines(now, before, since):
-    """One look, as a screen."""
+    """One sample, as a screen."""
     live = now["live"]
     said = [f"Cladonia in process {now['pid']}: {' '.join(now['argv'])}",
             f"{'on' if live['on'] else 'OFF'}   {live['units_live']} units, {live['code_bytes'] / 1024:,.0f} KB of machine code   "
-            f"{live['units']} made, {live['invalidated']} thrown away, {live['units_waiting']} waiting to be freed",
-            f"entries {_rate(now, before, 'entries', since):>12,.0f}/s   turns of loops {_rate(now, before, 'iterations', since):>14,.0f}/s   "
+            f"{live['units']} compiled, {live['invalidated']} invalidated, {live['units_waiting']} waiting to be freed",
+            f"entries {_rate(now, before, 'entries', since):>12,.0f}/s   loop iterations {_rate(now, before, 'iterations', since):>14,.0f}/s   "
             f"exits {_rate(now, before, 'exits', since):>10,.0f}/s   compile queue {live['queue']}",
             f"compiler {live['compile_beside_seconds']:.2f} s beside the program, {live['compile_seconds']:.2f} s on its threads, "
             f"longest stall {live['longest_stall_seconds'] * 1e3:.1f} ms", "",
-            f"{'entries':>12} {'turns':>14} {'exits':>10}  function, {'a second' if before else 'so far'}"]
+            f"{'entries':>12} {'iterations':>14} {'exits':>10}  function, {'a second' if before else 'so far'}"]
     known = {(row["name"], row["file"], row["line"]): row for row in before["functions"]} if before else {}
     rows = []
     for row in now["functions"]:

@@ -6,7 +6,7 @@ import warnings
 
 
 class JitWarning(UserWarning):
-    """A function that was asked to be compiled is slower as machine code, or was given up."""
+    """A function that the user asked to compile is slower as machine code, or was given up."""
 
 
 def slower(name, file, line, text):

@@ -1,15 +1,16 @@
-"""The report of a run: one HTML page that needs no network. `start` begins to record, `write` ends it and makes the page.
+"""The report of a run: one HTML page that needs no network. `start` begins to record, `write` ends
+the recording and writes the page.
 
-| module | what it does |
+| module | contents |
 | --- | --- |
 | `_model` | the recording as the numbers and sentences of the page; each sum adds up |
 | `_lines` | how each line of a function runs, from the compiler's text forms |
-| `_advice` | what is wrong with a function, and what would help |
+| `_advice` | performance problems of a function, and advice |
 | `_draw` | the flame graph and the timeline, as SVG |
 | `_page` | the page, from its template |
-| `_explain` | what it says of one function, as text |
+| `_explain` | the page's section on one function, as text |
 
-Nothing here is imported before a report is asked for.
+Nothing here is imported before the first report.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ def start(samples=True):
 
 
 def write(path, argv=None):
-    """Write the page of what was recorded since `start`, which ends there. Gives False where nothing was recorded."""
+    """Write the page of the recording since `start`, and end it. Return False if there is none."""
     native = _native.load()
-    # Before anything is imported: that is no part of the run.
+    # Before the imports below: they are not part of the run.
     recorded = native.observed() if native.available() is None else None
     if recorded is None:
         return False
@@ -39,7 +40,7 @@ def write(path, argv=None):
         model = _model.build(recorded, native.stats(), argv if argv is not None else sys.argv, progress)
         text = _page.render(native, model)
     path = os.fspath(path)
-    # Written beside and moved there, so that who looks at it meanwhile sees the old page or the new one.
+    # Written to a temporary file and renamed, so that a reader sees the old page or the new one.
     beside = f"{path}.{os.getpid()}.new"
     with open(beside, "w", encoding="utf-8") as out:
         out.write(text)
@@ -63,7 +64,8 @@ class Report:
         atexit.register(self._at_exit)
 
     def write(self) -> bool:
-        """End the recording, and write the page. Gives False if it was written before, or nothing was recorded."""
+        """End the recording, and write the page. Return False if it was written before, or if
+        there is no recording."""
         if self._is_written:
             return False
         import atexit
@@ -85,7 +87,8 @@ class Report:
 
 
 def at_exit(file):
-    """Record from now on, and write the page when this process ends; its children write theirs beside it, with their process id in the name."""
+    """Record from now on, and write the page when this process ends; its children write theirs
+    beside it, with their process id in the name."""
     import atexit
 
     from cladonia._start import beside_names

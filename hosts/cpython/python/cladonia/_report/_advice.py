@@ -1,10 +1,10 @@
-"""What keeps a function from being fast, and what would help: sentences made from what was counted."""
+"""Performance problems of a function, and advice: sentences made from the counts."""
 
 from __future__ import annotations
 
 from cladonia._report import _lines
 
-#: Exits of one place that are worth a sentence.
+#: Minimum exits at one place for a sentence.
 SOME_EXITS = 10
 
 WHAT_HELPS = {
@@ -23,39 +23,40 @@ WHAT_HELPS = {
     "invalidated": "change globals, classes and functions before the hot code runs, not while it does",
     "observed": "do not call `locals()`, `vars()` or `sys._getframe` in hot code, nor trace it",
     "ended": "keep a reference to the object until after the loop",
-    "raised": "where exceptions are the rule, test first: each leaves machine code",
+    "raised": "if exceptions are frequent, test first: each one exits from machine code",
     "not_compiled": "move the instruction that has no native form out of the hot loop",
 }
 
 REFUSED = (
-    ("its bets failed", "the classes of its values change from call to call: split it by class, or convert its arguments first"),
-    ("its exits cost more", "it leaves machine code too often: see its exits"),
+    ("its speculation failed", "the classes of its values change from call to call: split it by class, or convert its arguments first"),
+    ("its exits cost more", "it exits from machine code too often: see its exits"),
     ("others set its locals", "do not set `frame.f_locals`, or trace it, while it is hot"),
     ("its locals are a namespace", "move the code of the module's or class's body into a function"),
     ("locals exceed", "split the function"),
-    ("left out by", "this module is left out on purpose"),
+    ("left out by", "this module is excluded by an option"),
     ("too many namespaces", "it is made by `exec` again and again: make it once"),
     ("calls already go somewhere else", "another tool has replaced how it is called"),
 )
 
 
 def of(row, met, instrs):
-    """Sentences on a function: what happened, and what would help. `met` are the operands of its exits, `instrs` its bytecode."""
+    """Sentences on a function: the problem, and advice. `met` has the operands of its exits,
+    `instrs` its bytecode."""
     found = []
     if row["refused"]:
         found.append((f"It runs in the interpreter: {row['refused']}.", _of_refusal(row["refused"])))
     elif not row["compiled"]:
         calls = row["interpreted_calls"]
-        found.append((f"It was not compiled: after {calls:,} calls that were seen, compiling was not yet likely to pay.", None))
+        found.append((f"It was not compiled: after {calls:,} counted calls, compiling was not yet likely to pay.", None))
     elif not row["native"] and row["units"]:
         found.append(("Only a loop of it is machine code; its calls begin in the interpreter.", None))
     if row["native"] and not (row["entries"] or row["iterations"]):
-        found.append(("Its machine code was never entered: who calls it, or resumes it, does so in the interpreter.",
-                      "what runs it is to become native too: a generator that an interpreted `for` resumes goes on interpreted"))
+        found.append(("Its machine code was never entered: all its calls, or resumptions, come from the interpreter.",
+                      "compile its callers too: a generator that an interpreted `for` resumes continues interpreted"))
     if row["loops_refused"] and row["loops_refused"] != row["refused"]:
         found.append((f"Its loops are not taken over while they run: {row['loops_refused']}.", _of_refusal(row["loops_refused"])))
     if row["mismatches"] >= SOME_EXITS:
-        found.append((f"{row['mismatches']:,} calls had arguments of other classes than its machine code takes, and were made by the interpreter.",
+        found.append((f"{row['mismatches']:,} calls had arguments of classes that its machine code does not accept, and ran in the interpreter.",
                       WHAT_HELPS["type"]))
     described = set()
     for place, classes in _by_place(met):
@@ -69,12 +70,12 @@ def of(row, met, instrs):
     for exit in sorted(row["exits"], key=lambda exit: -exit["count"]):
         place = exit["line"], exit["reason"]
         if exit["count"] >= SOME_EXITS and place not in described:
-            text = f"Line {exit['line']}: machine code was left {exit['count']:,} times ({exit['reason']})."
+            text = f"Line {exit['line']}: machine code exited {exit['count']:,} times ({exit['reason']})."
             found.append((text, WHAT_HELPS.get(exit["reason"])))
     for why, count in row["invalidated"].items():
         if why == "the JIT was turned off":
             continue
-        found.append((f"{count:,} of its versions {'was' if count == 1 else 'were'} thrown away: {why}.", None))
+        found.append((f"{count:,} of its versions {'was' if count == 1 else 'were'} invalidated: {why}.", None))
     if row["gain_seconds"] < 0:
         lost = -row["gain_seconds"]
         found.append((f"It is slower as machine code, by an estimate of {lost:.3f} s: its exits cost more than it saves.", None))
@@ -86,7 +87,7 @@ def _of_refusal(reason):
 
 
 def _by_place(met):
-    """Classes that were met, by (line, reason, position): the most frequent places first."""
+    """Observed classes, by (line, reason, position): the most frequent places first."""
     places = {}
     for row in met:
         classes = places.setdefault((row["line"], row["reason"], row["pc"]), {})
@@ -95,11 +96,11 @@ def _by_place(met):
     return sorted(places.items(), key=lambda place: -sum(place[1].values()))
 
 
-#: What was wrong with operands of these classes.
+#: The problem with operands of these classes.
 WHY_MET = {
-    "type": "which this version was not made for",
-    "shape": "with attributes laid out in another way than this version was made for",
-    "domain": "with values that machine code leaves to the interpreter",
+    "type": "which this version was not compiled for",
+    "shape": "with another layout of attributes than this version was compiled for",
+    "domain": "with values that only the interpreter handles",
     "int_too_large": "and an int of them has more than 64 bits",
 }
 
@@ -109,7 +110,7 @@ def _met(line, names, classes, total, reason):
     ordered = sorted(classes.items(), key=lambda item: -item[1])
     shown = ordered[:4]
     width = max(len(key) for key, _ in ordered)
-    # An operand of one class is not what the bet failed on, where there is another.
+    # An operand that always had one class did not fail the guard, if another operand varies.
     varies = [place for place in range(width) if len({key[place] for key, _ in ordered if len(key) > place}) > 1]
     if width == 1 or len(varies) == 1:
         place = varies[0] if varies else 0

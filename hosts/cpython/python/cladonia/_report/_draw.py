@@ -1,4 +1,5 @@
-"""The flame graph and the timeline, as SVG that needs no script. What is drawn is what was recorded; what is too narrow to see is left out."""
+"""The flame graph and the timeline, as SVG that needs no script. Frames that are too narrow to see
+are omitted."""
 
 from __future__ import annotations
 
@@ -7,18 +8,18 @@ from math import log10
 
 WIDTH = 1200
 ROW = 18
-#: Below this width a frame is not drawn.
+#: Minimum width of a frame that is drawn.
 NARROWEST = 0.6
 MOST_DEPTH = 80
 #: Width of a letter, for labels that fit.
 LETTER = 6.6
 
 #: Lanes of the timeline below the chart of time.
-LANES = (("compiled", "compiled and installed"), ("exits", "exits"), ("invalidated", "thrown away"), ("refused", "refused"), ("collected", "collections"))
+LANES = (("compiled", "compiled and installed"), ("exits", "exits"), ("invalidated", "invalidated"), ("refused", "refused"), ("collected", "collections"))
 
 
 def flame(tree, codes, period):
-    """The tree of frames, callers above what they call."""
+    """The tree of frames, callers above their callees."""
     total = tree[0]["total"] if tree else 0
     if not total:
         return ""
@@ -32,7 +33,7 @@ def flame(tree, codes, period):
             continue
         deepest = max(deepest, depth)
         boxes.append(_box(node, codes, x, depth, width, total, period))
-        # Callees by time, so that what matters is at the left.
+        # Callees by time, so that the largest are on the left.
         for child in sorted(node["children"], key=lambda child: -tree[child]["total"]):
             work.append((child, x, depth + 1))
             x += WIDTH * tree[child]["total"] / total
@@ -57,7 +58,7 @@ def _box(node, codes, x, depth, width, total, period):
 
 
 def timeline(recorded, period):
-    """What threads were doing over time, and below it what the compiler did and when code was left."""
+    """The activity of threads over time, and below it the compiler's events and the exits."""
     ticks, seconds = recorded["ticks"], recorded["seconds"]
     length = ticks["seconds"]
     if not seconds:
@@ -98,7 +99,7 @@ def timeline(recorded, period):
 
 
 def _exits(ticks, length, seconds, left, scale, y, lane):
-    """Exits a tick, as bars whose height is the logarithm."""
+    """Exits per tick, as bars whose height is the logarithm."""
     most = max(ticks["exits"], default=0)
     for number, count in enumerate(ticks["exits"]):
         if count:

@@ -1,10 +1,10 @@
-"""What the page says of one function, as text: `cladonia.explain`."""
+"""The report's section on one function, as text: `cladonia.explain`."""
 
 from __future__ import annotations
 
 from cladonia._report import _model
 
-#: How a line ran, before it.
+#: The kind of execution of a line, printed before it.
 MARKS = {"raw": "raw", "boxed": "boxed", "general": "general", "interpreted": "interp", "native": "native", "": ""}
 
 
@@ -16,13 +16,13 @@ def text(native, function):
         return f"{name}: everything runs in the interpreter: {reason}"
     row = _record(native, function)
     if row is None:
-        return f"{name} runs in the interpreter: no call of it was counted yet. It is compiled once that is likely to pay; `cladonia.compile` does it now."
+        return f"{name} runs in the interpreter: none of its calls was counted yet. It is compiled once that is likely to pay; `cladonia.compile` does it now."
     shown = _model._row(row, None, (), 0.0, 0)
     texts = _model._texts(dict(row, function=function), True) if row["native"] else {"why": ""}
     detail = _model.detail(shown, texts, [], {}, 0.0)
     lines = [f"{name} ({row['file']}:{row['line']}): {_said(shown['status'])}"]
     lines.append(f"  {row['entries']:,} calls entered machine code, {row['interpreted_calls']:,} interpreted calls were counted; "
-                 f"{row['iterations']:,} turns of loops in machine code, {shown['exits']:,} exits")
+                 f"{row['iterations']:,} loop iterations in machine code, {shown['exits']:,} exits")
     if row["entries"] or row["iterations"]:
         lines.append(f"  estimated gain {row['gain_seconds']:+.3f} s; {row['code_bytes'] or sum(unit['bytes'] for unit in row['units']):,} bytes of machine code")
     for item in detail["advice"]:
@@ -40,7 +40,7 @@ def _record(native, function):
     code = function.__code__
     place = code.co_qualname, code.co_filename, code.co_firstlineno
     found = [row for row in native.functions() if (row["name"], row["file"], row["line"]) == place]
-    # Of functions that are made again and again from one place, the busiest.
+    # Of several functions created at one place, the busiest.
     return max(found, key=lambda row: (row["function"] is function, row["native"], row["entries"] + row["interpreted_calls"]), default=None)
 
 

@@ -1,13 +1,15 @@
-"""How each line of a function runs, from the compiler's text forms of it: raw, boxed, or by general operations."""
+"""The kind of code that each line of a function runs, from the compiler's text forms: raw, boxed,
+or general operations."""
 
 from __future__ import annotations
 
 import re
 
-#: What a line is, the later ones win where it has operations of several kinds.
+#: The kinds of a line; if it has operations of several kinds, the last one counts.
 KINDS = ("raw", "boxed", "general")
 
-#: Operations on objects of any type, each a call of a helper that asks the object what to do (`GeneralOp` of the compiler).
+#: Operations on objects of any type, each a call of a helper that dispatches on the object
+#: (`GeneralOp` of the compiler).
 GENERAL = frozenset("""
     binary_op compare compare_bool operator_rest contains truth negative invert get_item set_item del_item get_slice set_slice
     get_extended_slice load_attr store_attr delete_attr load_method load_super_attr load_global load_name store_name delete_name
@@ -17,7 +19,8 @@ GENERAL = frozenset("""
     get_yield_from_iter send get_awaitable get_aiter get_anext end_async_for before_async_with call_interpreted range_iter
     """.split())
 
-#: Operations that say nothing of how a line runs: bookkeeping, and values that an exit would make.
+#: Operations that do not determine a line's kind: bookkeeping, and values that an exit would
+#: materialise.
 SILENT = frozenset("""
     param arg const const_int const_double const_bool null store_slot load_slot incref decref held refine borrowed drop_shared check_valid
     check_unseen check_pending check_quiet quiet do_pending count check_thread output jump branch return box_int box_float box_bool box_int_if
@@ -65,7 +68,8 @@ def positions(selected):
 
 
 def kinds(bytecode, selected):
-    """How each line runs: line to one of `KINDS`. Lines of which nothing is left to do are not in it."""
+    """The kind of each line: line to one of `KINDS`. Lines without remaining operations are not in
+    it."""
     lines = {at: line for at, (line, _, _) in instructions(bytecode).items()}
     found = {}
     for at, op in positions(selected):
@@ -90,7 +94,8 @@ def general(bytecode, selected):
 
 
 def operands(instrs, at):
-    """What the program calls the operands of an instruction, the deeper one first, where they are plain names: as far as can be told."""
+    """The source names of an instruction's operands, the deeper one first, as far as they are
+    plain names."""
     names = []
     for back in (at - 1, at - 2):
         _, op, argument = instrs.get(back, (None, "", ""))

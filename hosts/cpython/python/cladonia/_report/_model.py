@@ -1,4 +1,5 @@
-"""A recording as what the page shows. All times are whole periods of the sampler, so parts add up to their sums exactly."""
+"""A recording as the data of the page. All times are whole periods of the sampler, so parts add up
+to their sums exactly."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ import time
 
 from cladonia._report import _advice, _draw, _lines
 
-#: What a thread was doing: label, explanation. The order is that of the bar.
+#: The activities of a thread: label, explanation. The order is that of the bar.
 DOING = {
     "machine": ("machine code", "code that Cladonia has compiled"),
-    "helpers": ("Cladonia's helpers", "what machine code leaves to the JIT's runtime, exits and counting included"),
+    "helpers": ("Cladonia's helpers", "operations of machine code in the JIT's runtime, exits and counting included"),
     "c_native": ("C called by machine code", "the interpreter's objects and builtins, and C libraries, called by machine code"),
     "interpreter": ("interpreter", "the interpreter's loop"),
     "c_interpreted": ("C called by the interpreter", "objects, builtins and C libraries, called by interpreted code"),
@@ -21,9 +22,10 @@ DOING = {
     "collector": ("garbage collector", "cyclic collections, with the finalizers that they ran"),
 }
 
-#: Of all time, what a function must have itself to be called hot.
+#: Share of all time that a hot function has in itself.
 HOT = 0.005
-#: Exits for each 100 entries and turns of loops, from which on a function is said to keep falling back; and how many at least.
+#: Exits per 100 entries and iterations from which a function is said to keep falling back, and the
+#: minimum number of exits.
 FALLING_BACK, SOME_EXITS = 1, 100
 
 MOST_ROWS = 250
@@ -31,11 +33,11 @@ MOST_DETAILS = 40
 MOST_TEXT = 60_000
 MOST_SOURCE = 400
 MOST_EVENTS = 300
-#: Seconds that text forms may take to make.
+#: Maximum seconds for producing text forms.
 PATIENCE = 3.0
 
 
-#: Where the interpreter's loop can't be told from its other code, which its symbols don't say in some builds.
+#: Labels for builds whose symbols do not separate the interpreter's loop from its other code.
 DOING_WITHOUT_LOOP = {
     "interpreter": ("interpreter", "the interpreter: its loop, objects and builtins, which can't be told apart in this build of Python"),
     "c_interpreted": ("C called by the interpreter", "C libraries, called by interpreted code"),
@@ -43,7 +45,7 @@ DOING_WITHOUT_LOOP = {
 
 
 def build(recorded, stats, argv, progress=None):
-    """The page's data, from what `observed()` and `stats()` give."""
+    """The page's data, from the results of `observed()` and `stats()`."""
     labels = DOING if recorded["loop_known"] or not recorded["periods"] else DOING | DOING_WITHOUT_LOOP
     tree = _tree(recorded)
     period = recorded["period"]
@@ -94,8 +96,8 @@ def _title(argv):
 
 
 def _tree(recorded):
-    """The tree of frames, without those of the command line that stand below the program's, whose time is the root's; and with one frame
-    for all that the import system has on the stack for an import."""
+    """The tree of frames, without the command line's own frames below the program's, whose time
+    counts for the root; all frames of the import system for one import are merged into one."""
     codes = recorded["codes"]
     hidden = {number for number, (_, file, _) in enumerate(codes) if _is_hidden(file)}
     imports = {number for number, (_, file, _) in enumerate(codes) if file.startswith("<frozen importlib")}
@@ -110,7 +112,7 @@ def _tree(recorded):
             places.append(above)
             tree[above]["own"] = [a + b for a, b in zip(tree[above]["own"], own)]
             continue
-        # Two nodes of one code may have become brothers.
+        # Two nodes of one code may have become siblings.
         known = next((child for child in tree[above]["children"] if tree[child]["key"] == (code, native)), None) if place else None
         if known is not None:
             places.append(known)
@@ -133,12 +135,13 @@ def _is_hidden(file):
 
 
 def _rows(recorded, tree, period, total):
-    """A row of each function, and one of time outside of any: their times add up to the total."""
+    """A row for each function, and one for time outside of any: their times add up to the
+    total."""
     doing, codes = recorded["doing"], recorded["codes"]
     times = {}
     for node in tree:
         above, native = node, node["native"]
-        # Time of a C library is its caller's.
+        # Time in a C library counts for its caller.
         while above["native"] is None and above is not tree[0]:
             above = tree[above["parent"]]
             native = above["native"]
@@ -210,7 +213,7 @@ def _status(row, is_function):
 
 
 def _others(rows, period, total):
-    """One row for those that are not shown."""
+    """One row for the functions that are not listed."""
     periods = sum(row["periods"] for row in rows)
     empty = dict(rows[0], raw=None, is_function=False, name=f"{len(rows):,} more functions", place="", file="", line=0, periods=periods,
                  seconds=f"{periods * period:.3f}", percent=f"{100 * periods / total:.1f}" if total else "0.0", native_known=False, native_percent=0,
@@ -227,13 +230,14 @@ def _part(name, count, period, total, labels=DOING):
 
 
 def is_falling_back(row):
-    """Whether machine code of a function is left so often that it is worth a look. What the program raises is its own affair."""
+    """True if machine code of a function exits so often that it needs attention. Exceptions of the
+    program do not count."""
     exits = sum(exit["count"] for exit in row["exits"] if exit["reason"] != "raised")
     return exits >= SOME_EXITS and 100 * exits >= FALLING_BACK * (row["entries"] + row["iterations"])
 
 
 def _summary(recorded, stats, rows, hot, own, period, total):
-    """The run in sentences."""
+    """The run as sentences."""
     seconds = recorded["seconds"]
     found = []
     native = sum(row["status"] in ("native", "loop native") for row in hot)
@@ -247,16 +251,16 @@ def _summary(recorded, stats, rows, hot, own, period, total):
                      f"{len(falling):,} keep{'s' * (len(falling) == 1)} falling back to the interpreter.")
     here, beside = stats["compile_ms"] / 1e3, stats["compile_beside_ms"] / 1e3
     found.append(f"Compiling took {beside:.2f} s beside the program and {here:.2f} s of its own time, {_share(here, seconds)} of the run; "
-                 f"the longest time it kept the program waiting was {stats['stalls']['longest_ms']:.1f} ms.")
+                 f"the longest time for which it blocked the program was {stats['stalls']['longest_ms']:.1f} ms.")
     if total:
         loop = "'s loop" if recorded["loop_known"] else ""
         with_c = own["machine"] + own["c_native"] + own["helpers"]
         found.append(f"Of {total * period:.2f} s of processor time, {_share(own['machine'], total)} were machine code, "
-                     f"{_share(with_c, total)} with what it calls; {_share(own['interpreter'], total)} were the interpreter{loop}, "
-                     f"{_share(own['interpreter'] + own['c_interpreted'], total)} with {'what' if loop else 'the libraries that'} it calls.")
+                     f"{_share(with_c, total)} with its callees; {_share(own['interpreter'], total)} were the interpreter{loop}, "
+                     f"{_share(own['interpreter'] + own['c_interpreted'], total)} with {'its callees' if loop else 'the libraries that it calls'}.")
         waited = seconds - total * period
         if waited > 0.05 * seconds:
-            found.append(f"The run took {seconds:.2f} s: for {waited:.2f} s the program's thread waited, or the processor had others to serve.")
+            found.append(f"The run took {seconds:.2f} s: for {waited:.2f} s the program's thread waited, or the processor ran other processes.")
     gain = sum(row["raw"]["gain_seconds"] for row in rows)
     found.append(f"Machine code is estimated to have saved {gain:.2f} s." if gain >= 0
                  else f"Machine code is estimated to have lost {-gain:.2f} s: look at the exits.")
@@ -264,7 +268,7 @@ def _summary(recorded, stats, rows, hot, own, period, total):
     if collections["count"]:
         found.append(f"{collections['count']:,} collections of garbage took {collections['seconds']:.2f} s, {_share(collections['seconds'], seconds)} of the run.")
     if recorded["lost"]:
-        found.append(f"{recorded['lost']:,} periods could not be recorded, for want of room: times are too small by as much.")
+        found.append(f"{recorded['lost']:,} periods could not be recorded, for lack of room: times are too small by this amount.")
     return found
 
 
@@ -274,7 +278,7 @@ def _share(part, whole):
 
 
 def _short(file):
-    """A file's path, from the folder that it was imported from if that is known."""
+    """A file's path, relative to the folder that it was imported from, if that is known."""
     best = max((folder for folder in sys.path if folder and file.startswith(folder.rstrip("/") + "/")), key=len, default=None)
     if best is not None:
         return file[len(best.rstrip("/")) + 1:]
@@ -293,12 +297,13 @@ def _events(recorded):
 
 
 def _details(recorded, rows, progress):
-    """Source, advice and text forms of the functions that have most of the time, by row."""
+    """Source, advice and text forms of the functions with the most time, by row."""
     met = {}
     for row in recorded["met"]:
         met.setdefault(row["code"], []).append(row)
     wanted = [row for row in rows if row["is_function"]]
-    # What has time comes first; what leaves often, or was refused after it was hot, is shown as well.
+    # Functions with the most time come first; those that exit often, or were refused after they
+    # were hot, are listed as well.
     busy = [row for row in wanted if row["periods"]][:MOST_DETAILS]
     falling = [row for row in wanted if row not in busy and is_falling_back(row["raw"])]
     lines = {}
@@ -318,7 +323,7 @@ def _details(recorded, rows, progress):
 
 
 def _texts(row, in_time):
-    """The text forms of a function; empty ones with the reason where there are none."""
+    """The text forms of a function; empty ones with the reason if there are none."""
     function = row.get("function") or (_find(row) if row["compiled"] else None)
     if function is None:
         return {"why": "Text forms are of functions that are compiled and can be found by their name: this is none."}
@@ -353,7 +358,7 @@ def _find(row):
 
 
 def detail(row, texts, met, lines, period):
-    """All that is shown of one function."""
+    """All data about one function."""
     raw = row["raw"]
     bytecode, selected = texts.get("bytecode", ""), texts.get("selected", "")
     instrs = _lines.instructions(bytecode)
@@ -363,7 +368,7 @@ def detail(row, texts, met, lines, period):
     source = _source(raw, kinds, general, {line for line, _, _ in instrs.values() if line}, advice, lines, period)
     forms = [{"name": label, "text": _cut(texts[name])} for name, label in (
         ("plan", "plan of each attribute access and name"), ("hir", "HIR, as built"), ("selected", "HIR, as selected for machine code"),
-        ("asm", "assembly"), ("bytecode", "typed bytecode, with what the interpreter has observed")) if texts.get(name)]
+        ("asm", "assembly"), ("bytecode", "typed bytecode, with the interpreter's feedback")) if texts.get(name)]
     units = [{"kind": unit["kind"], "line": unit["line"], "bytes": f"{unit['bytes']:,}", "entries": f"{unit['entries']:,}",
               "iterations": f"{unit['iterations']:,}", "exits": f"{unit['exits']:,}", "ms": f"{unit['compile_seconds'] * 1e3:.1f}"} for unit in raw["units"]]
     exits = [{"line": exit["line"], "reason": exit["reason"], "count": f"{exit['count']:,}"}
@@ -378,7 +383,7 @@ def _cut(text):
 
 
 def _source(row, kinds, general, known, advice, lines, period):
-    """The lines of a function: number, text, how it ran, its time, its exits, and what is said of it."""
+    """The lines of a function: number, text, kind, time, exits, and notes."""
     text = linecache.getlines(row["file"])
     first = row["line"]
     if not text or not 0 < first <= len(text):
@@ -396,11 +401,11 @@ def _source(row, kinds, general, known, advice, lines, period):
         if not kinds and (interpreted or native):
             kind = "native" if native > interpreted else "interpreted"
         notes = [{"text": said, "help": help or ""} for said, help in advice if said.startswith(f"Line {number}:")]
-        notes += [{"text": f"Left {_times(exit['count'])}: {exit['reason']}.", "help": _advice.WHAT_HELPS.get(exit["reason"], "")}
+        notes += [{"text": f"Exited {_times(exit['count'])}: {exit['reason']}.", "help": _advice.WHAT_HELPS.get(exit["reason"], "")}
                   for exit in left if not notes]
         if number in general:
-            notes.append({"text": f"Asks the object, as the interpreter does: {', '.join(f'`{op}`' for op in general[number])}.",
-                          "help": "values of one class that the compiler knows (numbers, strings, lists, instances of the program's classes), "
+            notes.append({"text": f"Dispatches on the object, as the interpreter does: {', '.join(f'`{op}`' for op in general[number])}.",
+                          "help": "use values of one class that the compiler supports (numbers, strings, lists, instances of user-defined classes), "
                                   "for which it has code of its own" if not left else ""})
         found.append({"number": number, "text": text[number - 1].rstrip("\n").expandtabs(), "kind": kind, "exits": f"{count:,}" if count else "",
                       "seconds": f"{(interpreted + native) * period:.3f}" if interpreted + native else "", "notes": notes})
@@ -412,7 +417,7 @@ def _times(count):
 
 
 def _extent(text):
-    """How many lines the function has that begins here."""
+    """The number of lines of the function that starts here."""
     import inspect
 
     try:

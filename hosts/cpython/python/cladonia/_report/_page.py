@@ -6,7 +6,7 @@ from importlib import resources
 
 
 def render(native, model):
-    """The page's text. What a program is called, and its source, are escaped by the template engine."""
+    """The page's text. The template engine escapes the program's name and source."""
     files = resources.files(__package__)
     parts = {name: files.joinpath(f"page.{name}").read_text(encoding="utf-8") for name in ("html", "css", "js")}
     context = dict(model, css=parts["css"], js=parts["js"], functions=[_shown(row) for row in model["functions"]],
