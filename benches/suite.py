@@ -36,9 +36,8 @@ import harness
 # The kinds of attribute accesses: the last two are those without a plan.
 ACCESS_KINDS = ("watched", "guarded", "polymorphic", "cached", "general")
 
-# The passes that find facts: types through joins, contents of the unit's own objects, signs,
-# memory, paths.
-FACT_PASSES = ("types", "heap", "signs", "memory", "split", "paths")
+# The passes that find facts out: types through joins, what the unit's own objects hold, memory, paths.
+FACT_PASSES = ("types", "heap", "memory", "split", "paths")
 
 
 def main():

@@ -54,6 +54,35 @@ fn every_arrow_of_the_table_names_a_room_of_the_table() {
     }
 }
 
+#[test]
+fn every_arrow_of_the_table_is_used() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let mut used = Table::new();
+    for path in sources(&root.join("src")) {
+        let name = path.strip_prefix(root.join("src")).unwrap();
+        add_used(&mut used, name, &fs::read_to_string(&path).unwrap());
+    }
+    let unused = unused(&page, &used);
+    assert!(unused.is_empty(), "\n{}", unused.join("\n"));
+}
+
+#[test]
+fn an_arrow_that_no_code_uses_is_found() {
+    let mut used = Table::new();
+    add_used(&mut used, Path::new("engine/mod.rs"), "use crate::hir::Op;");
+    assert_eq!(
+        unused(HOUSE, &used),
+        ["`hir` may import `types`, and does not: remove it from the table"]
+    );
+    add_used(
+        &mut used,
+        Path::new("hir/ops.rs"),
+        "use crate::types::Type;",
+    );
+    assert_eq!(unused(HOUSE, &used), [] as [&str; 0]);
+}
+
 /// A small house for the tests of the checker itself.
 const HOUSE: &str = "
 | room | owns | may import |
@@ -152,24 +181,56 @@ fn table(page: &str) -> Result<Table, String> {
     Ok(table)
 }
 
-/// What is wrong with one file (its path is within `src/`).
-fn check(table: &Table, file: &Path, text: &str) -> Vec<String> {
+/// The arrows of a page's table, but for those of a room that may import all above it, which `used` does not have.
+fn unused(page: &str, used: &Table) -> Vec<String> {
+    let all_above = |room: &str| {
+        let row = format!("| `src/{room}/`");
+        let mut rows = page.lines().filter(|line| line.starts_with(&row));
+        rows.any(|row| row.contains("| all of the above |"))
+    };
+    let mut faults = Vec::new();
+    for (room, allowed) in table(page).unwrap() {
+        if all_above(&room) {
+            continue;
+        }
+        let none = BTreeSet::new();
+        for other in allowed.difference(used.get(&room).unwrap_or(&none)) {
+            faults.push(format!(
+                "`{room}` may import `{other}`, and does not: remove it from the table"
+            ));
+        }
+    }
+    faults
+}
+
+/// Adds the rooms that a file imports (its path is within `src/`).
+fn add_used(used: &mut Table, file: &Path, text: &str) {
+    let (room, depth) = place(file);
+    let imported = imports(text, depth).into_iter().map(|import| import.1);
+    used.entry(room).or_default().extend(imported);
+}
+
+/// The room of a file, and the number of modules that it is in.
+fn place(file: &Path) -> (String, usize) {
     let parts: Vec<String> = file
         .iter()
         .map(|p| p.to_string_lossy().into_owned())
         .collect();
-    let name = parts.join("/");
-    let room = parts[0].trim_end_matches(".rs");
-    let Some(allowed) = table.get(room) else {
+    let room = parts[0].trim_end_matches(".rs").to_owned();
+    let is_root = parts.last().is_some_and(|last| last == "mod.rs");
+    (room, parts.len() - usize::from(is_root))
+}
+
+/// What is wrong with one file (its path is within `src/`).
+fn check(table: &Table, file: &Path, text: &str) -> Vec<String> {
+    let name = file.to_string_lossy();
+    let (room, depth) = place(file);
+    let Some(allowed) = table.get(&room) else {
         return vec![format!("src/{name}: the room `{room}` is not in the table")];
     };
-    let mut module: Vec<&str> = parts.iter().map(|p| p.trim_end_matches(".rs")).collect();
-    if module.last() == Some(&"mod") {
-        module.pop();
-    }
-    imports(text, module.len())
+    imports(text, depth)
         .into_iter()
-        .filter(|(_, other)| other != room && !allowed.contains(other))
+        .filter(|(_, other)| *other != room && !allowed.contains(other))
         .map(|(line, other)| format!("src/{name}:{line}: `{room}` may not import `{other}`"))
         .collect()
 }

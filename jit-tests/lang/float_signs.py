@@ -1,4 +1,4 @@
-"""Roots and powers of squares and their sums: no check of their signs is left, and what they raise they raise where they stand."""
+"""Roots and powers of squares and their sums; what they raise, and where."""
 
 import math
 import traceback

@@ -435,10 +435,6 @@ hir_ops! {
     /// `a ** b`; exits unless a > 0, or a is 0 and b known to be above 0, and the result is finite.
     FloatPow = "float_pow" (DOUBLE DOUBLE) -> value none DOUBLE,
         fails(Domain), quiet, stays, same, [], [];
-    /// `a ** b`, where a is known to be nan or not below zero. Where the result is not finite, it raises what the host's
-    /// operation raises.
-    FloatPower = "float_power" (DOUBLE DOUBLE) -> value none DOUBLE,
-        never, raises, stays, same, [], [];
     /// `-a`
     FloatNeg = "float_neg" (DOUBLE) -> value none DOUBLE,
         never, quiet, goes, same, [], [];
@@ -448,9 +444,6 @@ hir_ops! {
     /// Square root; exits if a is negative or nan.
     FloatSqrt = "float_sqrt" (DOUBLE) -> value none DOUBLE,
         fails(Domain), quiet, stays, same, [], [];
-    /// Square root of a number that is known to be nan or not below zero.
-    FloatRoot = "float_root" (DOUBLE) -> value none DOUBLE,
-        never, quiet, goes, same, [], [];
     /// The integer part; exits unless it fits 63 bits.
     FloatToInt = "float_to_int" (DOUBLE) -> value none INT,
         fails(Domain), quiet, stays, same, [], [];

@@ -163,9 +163,7 @@ impl HighLevelOp<'_, '_> {
                 self.plain_call("float_mod")
             }
             Op::FloatPow => self.power(),
-            Op::FloatPower => self.power_or_raise(),
             Op::FloatSqrt => self.square_root(),
-            Op::FloatRoot => self.plain(Opcode::Fsqrt),
             Op::FloatToInt => self.integer_part(),
             Op::FloatCmp(cmp) => self.compare_floats(*cmp),
             Op::Select => self.select(),

@@ -2,8 +2,7 @@
 
 use super::hop::HighLevelOp;
 use super::intervals::Overflow;
-use crate::hir::{BinaryOp, Cmp, GeneralOp, Op, Value};
-use crate::host::names;
+use crate::hir::{Cmp, Op, Value};
 use crate::lir::{self, FloatCond, IntCond, Opcode};
 use crate::ll::Ty;
 use crate::types::Type;
@@ -159,48 +158,6 @@ impl HighLevelOp<'_, '_> {
         let ok = self.b().fcmp(FloatCond::Eq, d, zero);
         self.b().guard(ok, exit);
         r
-    }
-
-    /// A power of a number that is not negative is a float, or raises: if the fast path gives no
-    /// finite number, the host's operation computes it.
-    pub(super) fn power_or_raise(&mut self) -> lir::Value {
-        let operands = [self.double(0), self.double(1)];
-        let r = self.call("float_pow", &operands)[0];
-        let zero = self.b().fconst(0.0);
-        // A finite result minus itself is zero; nothing else is.
-        let d = self.b().op(Opcode::Fsub, &[r, r]);
-        let ok = self.b().fcmp(FloatCond::Eq, d, zero);
-        let (slow, done) = (self.b().cold_block(), self.b().block());
-        let result = self.b().param(done, Ty::F64);
-        self.b().br(ok, done, &[r], slow, &[]);
-        self.b().switch_to(slow);
-        let before = self.lower.published();
-        self.publish();
-        let boxed = operands.map(|raw| {
-            let p = self.intrinsic(names::FLOAT_BOX, &[raw]);
-            self.lower.reference(p)
-        });
-        let info = GeneralOp::Binary.info();
-        let mut operands = Vec::new();
-        operands.extend(info.thread.then_some(self.lower.thread));
-        operands.extend(info.frame.then_some(self.lower.frame));
-        operands.push(self.b().iconst(BinaryOp::Power as i64));
-        operands.extend(boxed);
-        let made = self.call(info.name, &operands)[0];
-        for p in boxed {
-            self.lower.count(names::DECREF_LEAF, p);
-        }
-        let failed = self.b().is_null(made);
-        let raise = self.exception_is_here();
-        let go = self.b().cold_block();
-        self.b().br(failed, raise, &[], go, &[]);
-        self.b().switch_to(go);
-        let value = self.intrinsic(names::FLOAT_UNBOX, &[made]);
-        self.lower.count(names::DECREF_LEAF, made);
-        self.b().jump(done, &[value]);
-        self.b().switch_to(done);
-        self.lower.forget_published(before);
-        result
     }
 
     /// Returns true if a double is known to be above zero.

@@ -100,8 +100,6 @@ fn is_closed(f: &Function, v: Value) -> bool {
     match &inst.op {
         Op::Incref | Op::Decref | Op::StoreSlot(_) => is_uncounted(f, inst.args[0]),
         Op::CallRaw(..) => matches!(f.op(f.object_of(inst.args[0])), Op::Const(_)),
-        // Raises in a frame, or leaves with one.
-        Op::FloatPower => false,
         Op::CheckValid => false,
         // Leaves with more than the one frame that the caller notes.
         _ if inst.state.is_some_and(|s| !f.states[s].inlined.is_empty()) => false,

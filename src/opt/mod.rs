@@ -27,7 +27,6 @@ mod ranges;
 mod refcounts;
 mod reuse;
 mod sequences;
-mod signs;
 mod simplify;
 mod slices;
 mod specialise;

@@ -169,8 +169,6 @@ passes! {
     Memory = memory, optional, asks, listed, needs [Paired], gives [Available], then [];
     /// Numbers equal computations, and moves what does not change out of loops.
     Number = number, optional, local, listed, needs [Available], gives [Numbered], then [];
-    /// Drops checks of the sign of numbers that are not below zero. Squares must be products of one value with itself.
-    Signs = signs, optional, local, listed, needs [Numbered], gives [], then [];
     /// Removes checks that no path fails and branches that no path takes. What a path proves holds there: nothing may move
     /// across paths behind this.
     Paths = paths, optional, local, listed, needs [Numbered], gives [], then [Types Simplify];
@@ -250,7 +248,6 @@ const PIPELINE: &[Step] = {
         Run(Memory),
         Run(Number),
         Run(Simplify),
-        Run(Signs),
         Run(Paths),
         // `unbox` has left boxes behind.
         Run(Lifetimes),
@@ -543,7 +540,7 @@ mod tests {
         let mut page = String::from(concat!(
             "# Passes\n\n",
             "The passes of `src/opt/`, as their table in `src/opt/passes.rs` declares them. `BLESS=1 cargo test --lib passes` writes\n",
-            "this page. An optional pass can be left out (`CLADONIA_WITHOUT=bounds,signs`): code is right without it, and slower.\n",
+            "this page. An optional pass can be left out (`CLADONIA_WITHOUT=bounds,ends`): code is right without it, and slower.\n",
             "The order is the list `PIPELINE` in the same file; a pass needs what passes before it give.\n\n",
             "| pass | optional | needs | gives | what it does |\n",
             "| --- | --- | --- | --- | --- |\n",

@@ -275,7 +275,7 @@ fn after_and_diff_show_what_a_pass_changed() {
 #[test]
 fn a_wrong_pass_is_told_from_one_that_changes_nothing() {
     let passes = "`lifetimes`, `simplify`, `types`, `split`, `specialise`, `inline`, `virtuals`, `merge`, `headers`, `unbox`, `heap`, \
-                  `cut`, `refcounts`, `held`, `checks`, `memory`, `number`, `signs`, `paths`, `slices`, `ends`, `bounds`, \
+                  `cut`, `refcounts`, `held`, `checks`, `memory`, `number`, `paths`, `slices`, `ends`, `bounds`, \
                   `sequences`, `ranges`, `preload`, `reuse`, `dce`, `tracebacks`";
     assert_eq!(
         complaint(&["hir", "-", "--after", "unroll"], PROGRAM),
