@@ -1,13 +1,17 @@
-//! A check that references are balanced: on every path of a function, whatever is taken is dropped once, or given to who is to have it.
+//! A check that references are balanced: on every path of a function, whatever is taken is dropped
+//! once, or given to who is to have it.
 //!
-//! What is followed is how many references to each value the compiled code has: those of operand stack entries, those in the slots of
-//! locals, and those between. `incref` and operations that give an owned object take one; `decref`, a return, and operations that take
-//! their operand over give one up. A store into a slot moves one and takes none. So at each exit, the references must be just those that
-//! its [frame state](super::FrameState) says the interpreter is to have; where paths meet they must agree; and a return leaves what the
-//! slots hold, which the frame drops. A reference too many is a leak, one too few an object that dies while it is needed.
+//! What is followed is how many references to each value the compiled code has: those of operand
+//! stack entries, those in the slots of locals, and those between. `incref` and operations that
+//! give an owned object take one; `decref`, a return, and operations that take their operand over
+//! give one up. A store into a slot moves one and takes none. So at each exit, the references must
+//! be just those that its [frame state](super::FrameState) says the interpreter is to have; where
+//! paths meet they must agree; and a return leaves what the slots hold, which the frame drops. A
+//! reference too many is a leak, one too few an object that dies while it is needed.
 //!
-//! Values are counted as one if one stands for the other. Boxes of raw values are not made here, so nobody counts them; a virtual tuple has
-//! its items' references, which are counted with whoever has the tuple.
+//! Values are counted as one if one stands for the other. Boxes of raw values are not made here, so
+//! nobody counts them; a virtual tuple has its items' references, which are counted with whoever
+//! has the tuple.
 
 use super::function::{Block, Edge, FrameState, Function, Locals, Place, Term, Value};
 use super::ops::Op;
@@ -29,8 +33,9 @@ struct At {
     immortal: BTreeSet<Value>,
 }
 
-/// Check a function whose host counts references, and which has a frame. One that keeps names of a namespace in registers is not
-/// followed: what a store takes out of the namespace is known there by another value.
+/// Check a function whose host counts references, and which has a frame. One that keeps names of a
+/// namespace in registers is not followed: what a store takes out of the namespace is known there
+/// by another value.
 ///
 /// # Errors
 /// Each place where a path does not balance.
@@ -43,7 +48,8 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
         faults: Vec::new(),
     };
     let mut entry: SecondaryMap<Block, Option<At>> = SecondaryMap::new();
-    // Where an operation would land that cannot raise, what comes behind a check that always fails, and what only those lead to.
+    // Where an operation would land that cannot raise, what comes behind a check that always fails,
+    // and what only those lead to.
     let mut idle: HashSet<Block> = HashSet::new();
     entry[f.entry()] = Some(At {
         counts: Counts::new(),
@@ -62,7 +68,8 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
                 idle.extend(f.blocks[b].term.edges().iter().map(|edge| edge.block));
                 continue;
             }
-            // Only a loop's header comes before something that leads to it, and something else leads there too.
+            // Only a loop's header comes before something that leads to it, and something else
+            // leads there too.
             audit
                 .faults
                 .push(format!("{b}: nothing before it leads there"));
@@ -153,7 +160,8 @@ impl<'a> Audit<'a> {
         let f = self.f;
         let inst = f.inst(v);
         let args = &inst.args;
-        // An exit resumes before the instruction has done anything. Where a fact that is checked does not hold, nothing resumes.
+        // An exit resumes before the instruction has done anything. Where a fact that is checked
+        // does not hold, nothing resumes.
         if let (Some(_), Some(state)) = (inst.op.exit_reason(), inst.state)
             && !f.asserted.contains(&v)
         {
@@ -263,7 +271,8 @@ impl<'a> Audit<'a> {
         edges
     }
 
-    /// What changes hands on an edge: parameters stand for what they are given, and a local may be an object on one side alone.
+    /// What changes hands on an edge: parameters stand for what they are given, and a local may be
+    /// an object on one side alone.
     fn travel(&self, from: &[Value], edge: &Edge, counts: &mut Counts) {
         let f = self.f;
         let target = &f.blocks[edge.block];

@@ -1,16 +1,16 @@
-//! From bytecode to HIR: abstract interpretation of the stack, SSA with block parameters, and the bets that hints
-//! suggest, as guards.
+//! From bytecode to HIR: abstract interpretation of the stack, SSA with block parameters, and the
+//! bets that hints suggest, as guards.
 //!
 //! # Ownership
-//! The builder mirrors the interpreter's references. A local's slot owns its object. A stack entry is either owned or
-//! borrowed from a local or constant; it becomes owned (`incref`) when that local is overwritten, at the end of a
-//! block, and before an operation that may run host code. References are dropped (`decref`) exactly where the
-//! interpreter drops them.
+//! The builder mirrors the interpreter's references. A local's slot owns its object. A stack entry
+//! is either owned or borrowed from a local or constant; it becomes owned (`incref`) when that
+//! local is overwritten, at the end of a block, and before an operation that may run host code.
+//! References are dropped (`decref`) exactly where the interpreter drops them.
 //!
 //! # Bets
-//! Where a hint names a type and the value's type does not prove it, a guard is inserted and the guarded value takes
-//! the place of the old one in the whole frame, so that one guard serves all later uses. A bet in the `avoid` set is
-//! not made again.
+//! Where a hint names a type and the value's type does not prove it, a guard is inserted and the
+//! guarded value takes the place of the old one in the whole frame, so that one guard serves all
+//! later uses. A bet in the `avoid` set is not made again.
 
 use super::flow::handlers_by_instr;
 use super::function::{BlockData, Entry, FrameState, Function, Inst, Locals, StateId, Value};
@@ -43,35 +43,40 @@ pub enum Start<'a> {
     Function(&'a [Type]),
     /// The same where the function's code is to stand in place of a call.
     Inlined(Shown<'a>),
-    /// At the start of a closed unit: what it takes and gives, and where its own function is called.
+    /// At the start of a closed unit: what it takes and gives, and where its own function is
+    /// called.
     Closed(&'a RawEntry),
     /// At an instruction; types of locals and stack entries.
     Loop(Pc, &'a [Type]),
-    /// At each of the code's resume points, in a frame that is suspended there; types of the locals at the first.
+    /// At each of the code's resume points, in a frame that is suspended there; types of the locals
+    /// at the first.
     Resume(&'a [Type]),
 }
 
-/// What a call shows of the arguments, as long as no code of the program runs, and its callee's closure.
+/// What a call shows of the arguments, as long as no code of the program runs, and its callee's
+/// closure.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
     /// Types of the arguments.
     pub types: &'a [Type],
     /// For each argument the classes that it is checked to be one of, if it is.
     pub classes: &'a [Vec<Type>],
-    /// The cells that the closure holds. None if they are further arguments, behind the code's locals.
+    /// The cells that the closure holds. None if they are further arguments, behind the code's
+    /// locals.
     pub cells: Option<&'a [ObjectHandle]>,
 }
 
 /// Limits on what is compiled.
 pub const MAX_INSTRS: usize = 16_000;
 
-/// Instructions times locals of a function at most: as many values may frame states name, and generating code takes longer than
-/// in proportion.
+/// Instructions times locals of a function at most: as many values may frame states name, and
+/// generating code takes longer than in proportion.
 const MAX_NAMED: usize = 300_000;
 
 /// What has come so far to a block where paths meet.
 pub(super) struct Join {
-    /// The one object that all paths have brought for each local and each stack entry, if it is one.
+    /// The one object that all paths have brought for each local and each stack entry, if it is
+    /// one.
     pub same: Vec<Option<Value>>,
     /// How many paths that was.
     pub paths: u32,
@@ -94,7 +99,8 @@ pub(super) struct Builder<'a> {
     /// The stack at the start of the instruction (after its operands were made owned).
     pub(super) start_stack: Vec<Entry>,
     pub(super) state: Option<StateId>,
-    /// The names of a call's arguments, while it is translated: in the interpreter they are on top of the stack, here they are not.
+    /// The names of a call's arguments, while it is translated: in the interpreter they are on top
+    /// of the stack, here they are not.
     pub(super) names_of_call: Option<Entry>,
     /// A call-out has happened since the last validity check.
     pub(super) unchecked: bool,
@@ -105,7 +111,8 @@ pub(super) struct Builder<'a> {
     pub(super) blocks: BTreeMap<Pc, Block>,
     pub(super) pred_count: FxHashMap<Pc, u32>,
     pub(super) headers: FxHashSet<Pc>,
-    /// For heads of loops that control comes to from one place outside: whether the loop assigns to each local.
+    /// For heads of loops that control comes to from one place outside: whether the loop assigns to
+    /// each local.
     pub(super) assigned: FxHashMap<Pc, Vec<bool>>,
     /// Where the unit ends and the interpreter goes on.
     pub(super) ends: HashSet<Pc>,
@@ -127,11 +134,13 @@ pub(super) struct Builder<'a> {
     pub(super) names: Option<Names<'a>>,
     /// For a closed unit: where its own function is called.
     pub(super) closed: Option<&'a RawEntry>,
-    /// If the code is to stand in place of a call, what that shows: what it does must be seen by nobody.
+    /// If the code is to stand in place of a call, what that shows: what it does must be seen by
+    /// nobody.
     pub(super) inlined: Option<Shown<'a>>,
 }
 
-/// Build the HIR of `code` from `start`; with a plan for them, names of its namespace are kept in registers.
+/// Build the HIR of `code` from `start`; with a plan for them, names of its namespace are kept in
+/// registers.
 ///
 /// # Errors
 /// [`Unsupported`] names the first thing that is not compiled.
@@ -236,7 +245,8 @@ impl Builder<'_> {
             self.f.blocks[entry].entry_state = self.frame_state(first);
             self.jump_to(first, false);
         }
-        // An edge that was found dead may be the one for which a handler came early: then another leads there later.
+        // An edge that was found dead may be the one for which a handler came early: then another
+        // leads there later.
         let mut left = order;
         loop {
             let before = left.len();
@@ -340,7 +350,8 @@ impl Builder<'_> {
         }
     }
 
-    /// A bet on the type of a value at the entry: only on builtin classes, whose objects never change class.
+    /// A bet on the type of a value at the entry: only on builtin classes, whose objects never
+    /// change class.
     fn bet_at_entry(&mut self, v: Value, ty: Type) {
         if ty <= Type::NULLPTR {
             return;
@@ -400,7 +411,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Before an instruction: look whether the unit may go on, where code of the program may have run.
+    /// Before an instruction: look whether the unit may go on, where code of the program may have
+    /// run.
     pub(super) fn look_at_validity(&mut self, instr: &Instr) {
         if self.unchecked && instr.resumable {
             self.unchecked = false;
@@ -489,7 +501,8 @@ impl Builder<'_> {
 
     /// Exit unless `v` has type `want`; gives the value to use from here on.
     ///
-    /// No guard is made where the type is proved, where it is impossible, or where the bet has failed before.
+    /// No guard is made where the type is proved, where it is impossible, or where the bet has
+    /// failed before.
     pub(super) fn guard_type(&mut self, v: Value, want: Type) -> Value {
         let have = self.ty(v);
         // A guard looks at the class, which says nothing of mortality.
@@ -500,7 +513,8 @@ impl Builder<'_> {
         let state = self.state();
         let g = self.emit_with(Op::GuardType(want), vec![v], want, Some(state));
         self.f.insts[g].source = Source::Guarded;
-        // The class of an object of a user's class may be assigned, so such a fact does not outlive the instruction.
+        // The class of an object of a user's class may be assigned, so such a fact does not outlive
+        // the instruction.
         if is_builtin_exact(want) {
             self.replace_in_frame(v, g);
         }
@@ -559,8 +573,9 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns whether the stack entry at `index` was pushed by a load that borrows (`load_fast_borrow`):
-    /// the local still has the object, and keeps it alive until the entry is popped.
+    /// Returns whether the stack entry at `index` was pushed by a load that borrows
+    /// (`load_fast_borrow`): the local still has the object, and keeps it alive until the entry is
+    /// popped.
     pub(super) fn is_lent(&self, index: usize) -> bool {
         let entry = self.stack[index];
         let object = self.f.object_of(entry.value);
@@ -571,7 +586,8 @@ impl Builder<'_> {
             && real.iter().any(|local| self.f.object_of(*local) == object)
     }
 
-    /// Make the top `n` entries owned, but for those that are [lent](Self::is_lent), and restart the instruction's state from there.
+    /// Make the top `n` entries owned, but for those that are [lent](Self::is_lent), and restart
+    /// the instruction's state from there.
     pub(super) fn own_operands(&mut self, n: usize) {
         let len = self.stack.len();
         for i in len - n..len {
@@ -674,7 +690,8 @@ impl Builder<'_> {
         self.f.states.push(state)
     }
 
-    /// Replace local `k`: its slot takes over a reference to `v`, and the old object's reference is dropped.
+    /// Replace local `k`: its slot takes over a reference to `v`, and the old object's reference is
+    /// dropped.
     pub(super) fn set_local(&mut self, k: usize, v: Value) {
         let old = self.locals[k];
         for i in 0..self.stack.len() {
@@ -698,8 +715,8 @@ impl Builder<'_> {
     }
 }
 
-/// Whether the type says of which class of the program an object is: that may be assigned, so it holds only until code of the program
-/// runs.
+/// Whether the type says of which class of the program an object is: that may be assigned, so it
+/// holds only until code of the program runs.
 pub(crate) fn is_of_moment(ty: Type) -> bool {
     ty.could_be(Type::USER) && ty.as_object().is_none() && ty.runtime_class().is_some()
 }

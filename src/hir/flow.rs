@@ -1,5 +1,5 @@
-//! The control flow of the bytecode: which instructions begin blocks, in which order blocks are built, and the edges
-//! between them.
+//! The control flow of the bytecode: which instructions begin blocks, in which order blocks are
+//! built, and the edges between them.
 
 use super::Op;
 use super::build::{Builder, Join, Unsupported, is_builtin_exact};
@@ -107,7 +107,8 @@ impl Builder<'_> {
                 *self.pred_count.entry(handler.target).or_default() += 2;
             }
         }
-        // Depth-first for the reverse postorder and the loop headers. Handlers last: they come after what they guard.
+        // Depth-first for the reverse postorder and the loop headers. Handlers last: they come
+        // after what they guard.
         let block_succ = |from: Pc| {
             let mut pc = from;
             let mut handlers: Vec<Pc> = Vec::new();
@@ -130,7 +131,8 @@ impl Builder<'_> {
             (Vec::new(), FxHashSet::default(), FxHashSet::default());
         let mut headers = FxHashSet::default();
         let mut stack: Vec<(Pc, Vec<Pc>, usize)> = Vec::new();
-        // Each of the places is the start of a search; in the order that comes out, the first of them is first.
+        // Each of the places is the start of a search; in the order that comes out, the first of
+        // them is first.
         let mut starts = firsts.to_vec();
         loop {
             if stack.is_empty() {
@@ -172,8 +174,9 @@ impl Builder<'_> {
         Ok(post)
     }
 
-    /// For each of the heads of loops that control comes to from one place outside, and to whose blocks through it alone: whether the loop
-    /// assigns to each local. `order` are all blocks in reverse postorder.
+    /// For each of the heads of loops that control comes to from one place outside, and to whose
+    /// blocks through it alone: whether the loop assigns to each local. `order` are all blocks in
+    /// reverse postorder.
     fn assignments(
         &self,
         firsts: &[Pc],
@@ -240,15 +243,16 @@ impl Builder<'_> {
         assigned
     }
 
-    /// Whether the block at `pc` is a loop's head in which the local is what it was before, in every turn.
+    /// Whether the block at `pc` is a loop's head in which the local is what it was before, in
+    /// every turn.
     fn is_fixed(&self, pc: Pc, local: usize) -> bool {
         self.assigned
             .get(&pc)
             .is_some_and(|assigned| !assigned[local])
     }
 
-    /// The instructions of the outermost loop with `first` in it, if what follows it is left to the interpreter: code
-    /// that is no function's runs once.
+    /// The instructions of the outermost loop with `first` in it, if what follows it is left to the
+    /// interpreter: code that is no function's runs once.
     fn loop_around(&self, first: Pc) -> Option<FxHashSet<Pc>> {
         if self.code.optimized {
             return None;
@@ -308,7 +312,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The edge to the block at `pc` from the current frame; makes the target's parameters at the first edge.
+    /// The edge to the block at `pc` from the current frame; makes the target's parameters at the
+    /// first edge.
     pub(super) fn edge_to(&mut self, pc: Pc) -> Edge {
         if self.is_end(pc) {
             return self.edge_out(pc);
@@ -362,7 +367,8 @@ impl Builder<'_> {
         locals.iter().copied().chain(stack)
     }
 
-    /// Note what comes to a block where paths meet. False if the block was built for what had come before, and this is something else.
+    /// Note what comes to a block where paths meet. False if the block was built for what had come
+    /// before, and this is something else.
     fn meet_slots(&mut self, block: Block) -> bool {
         let now: Vec<Value> = self.slots().collect();
         let f = &self.f;
@@ -392,8 +398,8 @@ impl Builder<'_> {
         true
     }
 
-    /// Take what all paths to a block have brought for what it is: more is known of it than of the block's parameter. A handler may come
-    /// before a path to it does.
+    /// Take what all paths to a block have brought for what it is: more is known of it than of the
+    /// block's parameter. A handler may come before a path to it does.
     pub(super) fn know_slots(&mut self, block: Block, pc: Pc) {
         let all = self.pred_count[&pc];
         let Some(join) = self.joins.get_mut(&block).filter(|join| join.paths >= all) else {

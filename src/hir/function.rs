@@ -34,11 +34,13 @@ entity_impl!(StateId, "fs");
 pub struct Entry {
     /// The value.
     pub value: Value,
-    /// Whether the stack holds a reference of its own (else it is borrowed from a local or a constant).
+    /// Whether the stack holds a reference of its own (else it is borrowed from a local or a
+    /// constant).
     pub owned: bool,
 }
 
-/// What the locals hold at some place. Most places share one list with those before and behind them; it is copied where one of them changes.
+/// What the locals hold at some place. Most places share one list with those before and behind
+/// them; it is copied where one of them changes.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Locals(Arc<[Value]>);
 
@@ -118,13 +120,13 @@ impl FromIterator<Value> for Locals {
 pub struct FrameState {
     /// The instruction.
     pub pc: Pc,
-    /// The locals; after them, for each of the function's [`Function::names`], the C value that the namespace does not
-    /// hold yet, or null.
+    /// The locals; after them, for each of the function's [`Function::names`], the C value that the
+    /// namespace does not hold yet, or null.
     pub locals: Locals,
     /// The operand stack from the bottom.
     pub stack: Vec<Entry>,
-    /// The frames of inlined calls that run within this one, outermost first. If there are some, this frame waits at its
-    /// instruction, a call, and the stack is without what that consumes.
+    /// The frames of inlined calls that run within this one, outermost first. If there are some,
+    /// this frame waits at its instruction, a call, and the stack is without what that consumes.
     pub inlined: Vec<InlinedState>,
 }
 
@@ -137,10 +139,12 @@ pub struct InlinedState {
     pub pc: Pc,
     /// What the frame before it waits for.
     pub awaited: Awaited,
-    /// The locals, and behind them the function, where the [table](Function::inlined) has a code and no function. There are no slots:
-    /// an entry says whether the frame has a reference of its own.
+    /// The locals, and behind them the function, where the [table](Function::inlined) has a code
+    /// and no function. There are no slots: an entry says whether the frame has a reference of its
+    /// own.
     pub locals: Vec<Entry>,
-    /// The operand stack from the bottom; of a frame that waits, without what the call consumes ([`Awaited`]).
+    /// The operand stack from the bottom; of a frame that waits, without what the call consumes
+    /// ([`Awaited`]).
     pub stack: Vec<Entry>,
 }
 
@@ -151,7 +155,8 @@ impl FrameState {
         self.locals.iter().copied().chain(entries)
     }
 
-    /// Every entry that says whether it has a reference of its own: the stack's, then those of inlined frames.
+    /// Every entry that says whether it has a reference of its own: the stack's, then those of
+    /// inlined frames.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         let inlined = self.inlined.iter();
         let entries = inlined.flat_map(|frame| frame.locals.iter().chain(&frame.stack));
@@ -246,9 +251,10 @@ pub enum Term {
         /// If not.
         els: Edge,
     },
-    /// The block's last instruction may raise, in the range of a handler. It comes back to `next`, which nothing else
-    /// leads to; where it raises, its landing block goes on, which nothing else leads to either. Neither edge carries
-    /// values, and the instruction has none where it has raised.
+    /// The block's last instruction may raise, in the range of a handler. It comes back to `next`,
+    /// which nothing else leads to; where it raises, its landing block goes on, which nothing else
+    /// leads to either. Neither edge carries values, and the instruction has none where it has
+    /// raised.
     MayRaise {
         /// The instruction.
         op: Value,
@@ -285,7 +291,8 @@ impl Term {
     }
 }
 
-/// From which blocks each block is entered: a row for each, with one entry an edge, in the order of the blocks.
+/// From which blocks each block is entered: a row for each, with one entry an edge, in the order of
+/// the blocks.
 #[derive(Debug)]
 pub struct Predecessors {
     from: Vec<Block>,
@@ -355,8 +362,8 @@ impl BlockData {
     }
 }
 
-/// A check, a side of a branch or a type that was removed because no path fails it, takes it or has it, or a join that was split
-/// because several do; and why.
+/// A check, a side of a branch or a type that was removed because no path fails it, takes it or has
+/// it, or a join that was split because several do; and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proved {
     /// The bytecode instruction.
@@ -384,19 +391,22 @@ pub struct Function {
     pub assumptions: Vec<Assumption>,
     /// Values whose types were used for something that does not name them: their guards must stay.
     pub relied_on: Vec<Value>,
-    /// Names of the namespace that frame states may have values for: indexes in the code's names, ascending.
+    /// Names of the namespace that frame states may have values for: indexes in the code's names,
+    /// ascending.
     pub names: Vec<u32>,
     /// Names that turned out not to stay numbers of one class.
     pub unsteady_names: Vec<u32>,
     /// Instructions that may run code of the program and find all names in the namespace.
     pub settled: FxHashSet<Value>,
-    /// Guards of which it is known that they hold, and which are there to see that: where one does not, the process ends.
+    /// Guards of which it is known that they hold, and which are there to see that: where one does
+    /// not, the process ends.
     pub asserted: FxHashSet<Value>,
     /// Stores that are known to take out what was loaded from that place before: the load.
     pub taken_out: FxHashMap<Value, Value>,
     /// What was removed by reasoning about paths.
     pub proved: Vec<Proved>,
-    /// Instructions that were translated together with the one before them: each with the first of both.
+    /// Instructions that were translated together with the one before them: each with the first of
+    /// both.
     pub fused: Vec<(Pc, Pc)>,
     /// The code that was inlined, by the numbers that frame states have for it.
     pub inlined: Vec<InlinedCode>,
@@ -474,8 +484,8 @@ impl Function {
         }
     }
 
-    /// Keep the checks behind the type of `v`: something was derived from it that does not use `v`. Behind an argument's there are
-    /// some where the function becomes part of another one.
+    /// Keep the checks behind the type of `v`: something was derived from it that does not use `v`.
+    /// Behind an argument's there are some where the function becomes part of another one.
     pub fn rely_on(&mut self, v: Value) {
         let v = self.resolve(v);
         let op = &self.insts[v].op;
@@ -525,7 +535,8 @@ impl Function {
         }
     }
 
-    /// The value, what it is a check or refinement of, and so on to [`object_of`](Self::object_of) it.
+    /// The value, what it is a check or refinement of, and so on to [`object_of`](Self::object_of)
+    /// it.
     pub(crate) fn checks_of(&self, v: Value) -> impl Iterator<Item = Value> + '_ {
         std::iter::successors(Some(self.resolve(v)), |v| {
             let inst = &self.insts[*v];
@@ -538,7 +549,8 @@ impl Function {
         self.ty(v) & self.ty(self.object_of(v))
     }
 
-    /// Whether an instruction is a check that what is known of its operand is enough to fail: nothing behind it is executed.
+    /// Whether an instruction is a check that what is known of its operand is enough to fail:
+    /// nothing behind it is executed.
     pub(crate) fn always_fails(&self, v: Value) -> bool {
         let known = || self.known_type(self.arg(v, 0));
         match self.op(v) {
@@ -580,8 +592,9 @@ impl Function {
         edges.into_iter().all(|edge| known.contains(&edge.block))
     }
 
-    /// Write the aliases into every use in the blocks of `order`, where all are that can be reached, and forget them. Where an
-    /// instruction that might have raised was replaced by others, nothing raises any more.
+    /// Write the aliases into every use in the blocks of `order`, where all are that can be
+    /// reached, and forget them. Where an instruction that might have raised was replaced by
+    /// others, nothing raises any more.
     pub fn apply_aliases(&mut self) {
         if !self.has_aliases() {
             self.relied_on_once();
@@ -607,7 +620,8 @@ impl Function {
         for &b in &self.order {
             let block = &mut self.blocks[b];
             lists.fix_state(&mut block.entry_state, find);
-            // Most instructions that were ever made stand in no block any more: nobody reads their operands.
+            // Most instructions that were ever made stand in no block any more: nobody reads their
+            // operands.
             block.insts.retain(|v| find(*v) == *v);
             for &v in &block.insts {
                 let inst = &mut self.insts[v];
@@ -659,8 +673,8 @@ impl Function {
         !drops_quietly(self.ty(v)) && !held
     }
 
-    /// The drops in some blocks after which the unit leaves if they have run code of the program: those that nothing but others of
-    /// them stands between and the check.
+    /// The drops in some blocks after which the unit leaves if they have run code of the program:
+    /// those that nothing but others of them stands between and the check.
     pub fn unseen_drops(&self, blocks: &[Block]) -> EntitySet<Value> {
         let mut drops = EntitySet::new();
         let mut group = Vec::new();

@@ -1,5 +1,5 @@
-//! Instructions that may raise: the end of their block in the range of a handler, and the landing block where the
-//! exceptional edge arrives.
+//! Instructions that may raise: the end of their block in the range of a handler, and the landing
+//! block where the exceptional edge arrives.
 
 use super::Op;
 use super::build::Builder;
@@ -8,8 +8,8 @@ use crate::bytecode::{GeneralOp, Handler, Reason};
 use crate::types::Type;
 
 impl Builder<'_> {
-    /// Give the entries that stay on the stack in the handler of the current instruction references of their own, as
-    /// they must have where blocks meet.
+    /// Give the entries that stay on the stack in the handler of the current instruction references
+    /// of their own, as they must have where blocks meet.
     pub(super) fn settle_for_handler(&mut self) {
         let depth = self.handler(self.pc).map_or(0, |h| h.depth as usize);
         for index in 0..depth.min(self.stack.len()) {
@@ -17,8 +17,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Emit an operation that may raise. In the range of a handler it ends its block, and the current block is the one
-    /// in which it has not raised.
+    /// Emit an operation that may raise. In the range of a handler it ends its block, and the
+    /// current block is the one in which it has not raised.
     pub(super) fn emit_raising(
         &mut self,
         op: Op,
@@ -38,7 +38,8 @@ impl Builder<'_> {
         v
     }
 
-    /// End the current block behind `v` with an edge to a landing block for `handler`, and go on in a new one.
+    /// End the current block behind `v` with an edge to a landing block for `handler`, and go on in
+    /// a new one.
     fn land(&mut self, v: Value, state: StateId, handler: &Handler) {
         let (next, landing) = (self.follower(), self.follower());
         let edge = |block| Edge {
@@ -126,8 +127,8 @@ impl Builder<'_> {
         self.push_owned(exception);
     }
 
-    /// End the block with an exit at the current instruction, which is not compiled, or not before something is known
-    /// of it. Gives true, as of every end of a block.
+    /// End the block with an exit at the current instruction, which is not compiled, or not before
+    /// something is known of it. Gives true, as of every end of a block.
     pub(super) fn give_up(&mut self, reason: Reason) -> bool {
         let state = self.state();
         let never = self.emit(Op::ConstBool(false), vec![], Type::CBOOL);

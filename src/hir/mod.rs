@@ -1,11 +1,12 @@
 //! HIR: the SSA form on which facts are found and rewriting is done.
 //!
 //! # Terms
-//! A **value** is an instruction's result; a **block** has parameters where paths join; a **frame state** says what
-//! the interpreter needs to go on at a bytecode instruction. A **guard** is an instruction that exits unless a bet
-//! holds. **General** ops work on objects through the host's helpers, **primitive** ops on C values; `box_*` and
-//! `unbox_*` join them. A box is virtual: it is made only where something needs the object. A **virtual tuple** is named
-//! by frame states alone (and slots of locals, and other virtual tuples): only an exit makes it.
+//! A **value** is an instruction's result; a **block** has parameters where paths join; a **frame
+//! state** says what the interpreter needs to go on at a bytecode instruction. A **guard** is an
+//! instruction that exits unless a bet holds. **General** ops work on objects through the host's
+//! helpers, **primitive** ops on C values; `box_*` and `unbox_*` join them. A box is virtual: it is
+//! made only where something needs the object. A **virtual tuple** is named by frame states alone
+//! (and slots of locals, and other virtual tuples): only an exit makes it.
 //!
 //! # Canonical form
 //! - Every value has one definition that dominates its uses; every value has a [`crate::types::Type`] and the source
@@ -20,8 +21,8 @@
 //!   the handler's block with the locals, the rest of the stack, the position if it is wanted, and the exception.
 //!
 //! # Deliberately absent
-//! No layouts and no addresses of the host's structures: those are in the host's intrinsics. No decision between
-//! boxed and raw: that follows in `lower`.
+//! No layouts and no addresses of the host's structures: those are in the host's intrinsics. No
+//! decision between boxed and raw: that follows in `lower`.
 
 mod balance;
 mod build;

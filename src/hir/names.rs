@@ -1,24 +1,26 @@
 //! Names of a namespace kept in registers.
 //!
-//! Module code keeps its variables in a dict, and so do functions that bind globals. In the units of a loop of such module
-//! code, where the namespace is the globals' dict, and of such functions, this makes them as cheap as locals, without
-//! anybody being able to tell: between two instructions that may run code of the program (**barriers**), nobody but the unit
-//! can look at the dict.
+//! Module code keeps its variables in a dict, and so do functions that bind globals. In the units
+//! of a loop of such module code, where the namespace is the globals' dict, and of such functions,
+//! this makes them as cheap as locals, without anybody being able to tell: between two instructions
+//! that may run code of the program (**barriers**), nobody but the unit can look at the dict.
 //!
 //! # What is known of a name
-//! Nothing; or it is **clean**: the dict holds the value at hand, which is borrowed from it; or it is **dirty**: the
-//! value, a raw number, is newer than what the dict holds, which is an object whose death nobody notices. A dirty value
-//! is in the frame state, behind the locals, so that an exit writes it. At a barrier dirty names are stored, and
-//! nothing is known afterwards.
+//! Nothing; or it is **clean**: the dict holds the value at hand, which is borrowed from it; or it
+//! is **dirty**: the value, a raw number, is newer than what the dict holds, which is an object
+//! whose death nobody notices. A dirty value is in the frame state, behind the locals, so that an
+//! exit writes it. At a barrier dirty names are stored, and nothing is known afterwards.
 //!
 //! # Regions
-//! A **region** is a loop's blocks without barriers (a strongly connected component of them). In all its joins the
-//! same names are in registers: what it uses, loaded on the way in; what it stores is dirty there if it is a number.
-//! At other joins nothing is known, and blocks with one predecessor take over what it knew.
+//! A **region** is a loop's blocks without barriers (a strongly connected component of them). In
+//! all its joins the same names are in registers: what it uses, loaded on the way in; what it
+//! stores is dirty there if it is a number. At other joins nothing is known, and blocks with one
+//! predecessor take over what it knew.
 //!
 //! # Barriers are found by trying
-//! Whether an operation runs code of the program is known only after optimisation: the first attempt takes none for a
-//! barrier, [`Plan::learn`] finds those that were missed, and the function is built again until none is.
+//! Whether an operation runs code of the program is known only after optimisation: the first
+//! attempt takes none for a barrier, [`Plan::learn`] finds those that were missed, and the function
+//! is built again until none is.
 
 mod regions;
 
@@ -199,7 +201,8 @@ impl<'a> Builder<'a> {
         self.names.as_ref().map(|n| n.here.clone())
     }
 
-    /// Go on with what was known of names where [`Builder::names_here`] was asked; the locals are those of there.
+    /// Go on with what was known of names where [`Builder::names_here`] was asked; the locals are
+    /// those of there.
     pub(super) fn restore_names(&mut self, known: &Option<Known>) {
         if let (Some(names), Some(known)) = (&mut self.names, known) {
             names.here = known.clone();
@@ -317,7 +320,8 @@ impl<'a> Builder<'a> {
                 .any(|name| !matches!(wanted.get(&name), Some(Some(_))))
     }
 
-    /// Whether the value surely is an object of the dict's or a constant: no number will take its place.
+    /// Whether the value surely is an object of the dict's or a constant: no number will take its
+    /// place.
     fn is_object(&self, v: Value) -> bool {
         let mut v = self.f.resolve(v);
         while matches!(
@@ -388,7 +392,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The edge to `pc` through a block of its own, where `first` happens; `at` is where the interpreter is before.
+    /// The edge to `pc` through a block of its own, where `first` happens; `at` is where the
+    /// interpreter is before.
     pub(super) fn edge_through(&mut self, pc: Pc, at: Pc, first: impl FnOnce(&mut Self)) -> Edge {
         let block = self.follower();
         self.f.blocks[block].entry_state.pc = at;
@@ -408,7 +413,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The frame state's values and the parameters for names, at the first edge to the block at `pc`.
+    /// The frame state's values and the parameters for names, at the first edge to the block at
+    /// `pc`.
     pub(super) fn enter_names(&mut self, block: Block, pc: Pc, locals: &mut [Value]) {
         if self.names.is_none() {
             return;

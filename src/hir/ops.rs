@@ -6,9 +6,9 @@
 //! Op(immediates) = "name" (operands) -> form reference type, exit, user code, unused, again, [reads], [writes];
 //! ```
 //!
-//! [`Row`] says what each column means. Printing, parsing, the verifier, types, the passes over memory and references,
-//! and lowering read the row; a row without one of the columns does not build. What an op computes is in
-//! `lower::dispatch`, which names every op.
+//! [`Row`] says what each column means. Printing, parsing, the verifier, types, the passes over
+//! memory and references, and lowering read the row; a row without one of the columns does not
+//! build. What an op computes is in `lower::dispatch`, which names every op.
 
 use super::build::is_builtin_exact;
 use super::immediates::{self, Reader, Words};
@@ -103,8 +103,8 @@ macro_rules! hir_ops {
             $exit:ident $(($reason:ident))?, $code:ident, $unused:ident, $again:ident,
             [$($reads:ident)*], [$($writes:ident)*];
     )*) => {
-        /// An op of the HIR. General ops work on objects; primitive ops on the lattice's C types; `Box*` and `Unbox*` join
-        /// the two. Operands are in the instruction, immediates here.
+        /// An op of the HIR. General ops work on objects; primitive ops on the lattice's C types;
+        /// `Box*` and `Unbox*` join the two. Operands are in the instruction, immediates here.
         #[derive(Clone, PartialEq, Eq, Hash, Debug)]
         pub enum Op {
             $($(#[$doc])* $op $(($($payload),*))?,)*
@@ -154,7 +154,8 @@ macro_rules! hir_ops {
                 }
             }
 
-            /// Reads the immediates of the op with this name, which follow on the line. Returns nothing if there is no such op.
+            /// Reads the immediates of the op with this name, which follow on the line. Returns
+            /// nothing if there is no such op.
             pub(super) fn read(name: &str, reader: &mut Reader<'_, '_>) -> Parsed<Option<Op>> {
                 Ok(Some(match name {
                     $($name => Op::$op $(($(<immediates::$kind>::read(reader)?),*))?,)*
@@ -177,20 +178,21 @@ hir_ops! {
     /// An argument of the function unit, already in its slot.
     Arg(slot: u32 as Number) = "arg" () -> value borrowed OPTIONAL,
         never, quiet, goes, anew, [], [];
-    /// The content of a local's slot (or, after the locals, of a stack entry) when the unit is entered, or after an op
-    /// that fills slots. The slot owns the reference.
+    /// The content of a local's slot (or, after the locals, of a stack entry) when the unit is
+    /// entered, or after an op that fills slots. The slot owns the reference.
     LoadSlot(slot: u32 as Number) = "load_slot" () -> value borrowed OPTIONAL,
         never, quiet, goes, anew, [SLOTS], [];
-    /// The number of the code's resume point at which the frame that the unit was entered with continues: a C integer.
+    /// The number of the code's resume point at which the frame that the unit was entered with
+    /// continues: a C integer.
     ResumePoint = "resume_point" () -> value none INT,
         never, quiet, goes, anew, [], [];
     /// The value that the suspended frame was resumed with, owned.
     Sent = "sent" () -> value owned OBJECT,
         never, quiet, goes, anew, [], [];
-    /// Suspends the frame as its state says, and passes the operand to the code that resumed it. The state's instruction is
-    /// the one at which the frame continues; the frame owns the references of the state's stack from here. The immediate
-    /// says whether the operand comes from another generator, which is the top of the stack (`yield from`). No instruction
-    /// follows.
+    /// Suspends the frame as its state says, and passes the operand to the code that resumed it.
+    /// The state's instruction is the one at which the frame continues; the frame owns the
+    /// references of the state's stack from here. The immediate says whether the operand comes from
+    /// another generator, which is the top of the stack (`yield from`). No instruction follows.
     Yield(delegates: bool as Truth) = "yield" (TAKEN) -> value none NOTHING,
         never, runs, stays, anew, [ALL], [ALL];
     /// An object.
@@ -209,15 +211,16 @@ hir_ops! {
     Null = "null" () -> value none NULL,
         never, quiet, goes, same, [], [];
 
-    /// The local's slot takes the operand's reference. The frame has the reference before and after, so the row does not
-    /// take it over.
+    /// The local's slot takes the operand's reference. The frame has the reference before and
+    /// after, so the row does not take it over.
     StoreSlot(slot: u32 as Number) = "store_slot" (ANY) -> value none NOTHING,
         never, quiet, stays, anew, [], [SLOTS];
     /// Takes a reference.
     Incref = "incref" (ANY) -> value none NOTHING,
         never, quiet, stays, anew, [], [COUNTS];
-    /// Drops a reference. If that was the last one, the object's destructor runs. [`super::Function::may_run_host_code`]
-    /// knows the operands of which the destructor runs no user code.
+    /// Drops a reference. If that was the last one, the object's destructor runs.
+    /// [`super::Function::may_run_host_code`] knows the operands of which the destructor runs no
+    /// user code.
     Decref = "decref" (ANY_TAKEN) -> value none NOTHING,
         never, runs, stays, anew, [ALL], [ALL];
 
@@ -242,21 +245,23 @@ hir_ops! {
     /// The operand, known to have the type by the bytecode's rules or a dominating branch.
     Refine(ty: Type as Single) = "refine" (ANY) -> checked borrowed NARROWED,
         never, quiet, goes, same, [], [];
-    /// The operand, where something else holds a reference to it as well: the drop of another reference does not
-    /// deallocate it.
+    /// The operand, where something else holds a reference to it as well: the drop of another
+    /// reference does not deallocate it.
     Held = "held" (OPTIONAL) -> same borrowed OPERAND,
         never, quiet, goes, anew, [], [];
-    /// The operand, a function of which a check before this has found out that it has this code object, and the globals of
-    /// the unit's function.
+    /// The operand, a function of which a check before this has found out that it has this code
+    /// object, and the globals of the unit's function.
     Kin(code: ObjectHandle as Object) = "kin" (OBJECT) -> same borrowed OPERAND,
         never, quiet, goes, anew, [], [];
     /// A cell of a function's closure, borrowed from the function, which never replaces it.
     ClosureCell(call: IntrinsicCall as Intrinsic) = "closure_cell" (OBJECT) -> value borrowed OBJECT,
         never, quiet, goes, same, [], [];
-    /// Exits if the unit was invalidated, its frame became visible to introspection, or tracing was switched on.
+    /// Exits if the unit was invalidated, its frame became visible to introspection, or tracing was
+    /// switched on.
     CheckValid = "check_valid" () -> value none NOTHING,
         exits(Invalidated), runs, stays, anew, [ALL], [ALL];
-    /// Exits if the [`Decref`](Op::Decref) right before this has deallocated an object whose destructor may run user code.
+    /// Exits if the [`Decref`](Op::Decref) right before this has deallocated an object whose
+    /// destructor may run user code.
     CheckUnseen = "check_unseen" () -> value none NOTHING,
         exits(Ended), quiet, stays, anew, [STATE], [];
     /// Does pending work; exits if the unit must give way.
@@ -265,7 +270,8 @@ hir_ops! {
     /// Exits if work is pending or tracing was switched on.
     CheckQuiet = "check_quiet" () -> value none NOTHING,
         exits(Observed), quiet, stays, anew, [STATE], [];
-    /// Whether no work is pending and the unit need not give way: the first half of a [`CheckPending`](Op::CheckPending).
+    /// Whether no work is pending and the unit need not give way: the first half of a
+    /// [`CheckPending`](Op::CheckPending).
     Quiet = "quiet" () -> value none TRUTH,
         never, quiet, goes, anew, [STATE], [];
     /// Does the work that is pending; exits if the unit must give way.
@@ -276,17 +282,20 @@ hir_ops! {
     Count(word: u64 as Address) = "count" () -> value none NOTHING,
         never, quiet, stays, anew, [], [];
 
-    /// The host's check of the thread that the unit runs on, where an inlined call begins; exits where it fails.
+    /// The host's check of the thread that the unit runs on, where an inlined call begins; exits
+    /// where it fails.
     CheckThread(call: IntrinsicCall as Intrinsic) = "check_thread" () -> value none NOTHING,
         fails(Shape), quiet, stays, same, [THREAD], [];
 
     /// The value of a name of the namespace, borrowed from it; exits if there is none.
     NameGet(name: u32 as Name) = "name_get" () -> value borrowed OBJECT,
         exits(Name), quiet, stays, same, [NAMES], [];
-    /// The C value of the number (of the exact class) that a name of the namespace has; exits if it has any other value.
+    /// The C value of the number (of the exact class) that a name of the namespace has; exits if it
+    /// has any other value.
     NameGetRaw(name: u32 as Name, ty: Type as Single) = "name_get_raw" () -> value none RAW,
         exits(Name), quiet, stays, same, [NAMES], [];
-    /// Stores into the namespace: takes over the object, returns the value that the name had, owned, or null.
+    /// Stores into the namespace: takes over the object, returns the value that the name had,
+    /// owned, or null.
     NameSet(name: u32 as Name) = "name_set" (TAKEN) -> value owned OPTIONAL,
         never, raises, stays, anew, [NAMES], [NAMES];
 
@@ -299,47 +308,52 @@ hir_ops! {
     /// The bool object of a C truth value.
     BoxBool = "box_bool" (TRUTH) -> boxed owned BOOL,
         never, quiet, goes, anew, [], [];
-    /// The int object of a C integer if the second operand holds, else no object (an unbound local).
+    /// The int object of a C integer if the second operand holds, else no object (an unbound
+    /// local).
     BoxIntIf = "box_int_if" (INT TRUTH) -> boxed owned LONG_IF,
         never, quiet, goes, anew, [], [];
     /// The float object of a C double if the second operand holds, else no object.
     BoxFloatIf = "box_float_if" (DOUBLE TRUTH) -> boxed owned FLOAT_IF,
         never, quiet, goes, anew, [], [];
-    /// A tuple of the operands that only an exit materialises: only frame states, slots of locals and other virtual objects
-    /// name it. It owns references to its items. The code that lets the tuple go drops them, the last one first, as a
-    /// host's tuple does.
+    /// A tuple of the operands that only an exit materialises: only frame states, slots of locals
+    /// and other virtual objects name it. It owns references to its items. The code that lets the
+    /// tuple go drops them, the last one first, as a host's tuple does.
     VirtualTuple = "virtual_tuple" (; .. OPTIONAL) -> virtual_object none OBJECT,
         never, quiet, goes, anew, [], [];
-    /// An instance of a class of the program (the host's token of it), from one assignment of an attribute to the next: the
-    /// place of each attribute, and the operand that it has, in the order in which they were first assigned. Only an exit
-    /// materialises it: only frame states, slots of locals and other virtual objects name it. It owns references to its
-    /// attributes' values. The code that lets the instance go drops them, in the order of the places.
+    /// An instance of a class of the program (the host's token of it), from one assignment of an
+    /// attribute to the next: the place of each attribute, and the operand that it has, in the
+    /// order in which they were first assigned. Only an exit materialises it: only frame states,
+    /// slots of locals and other virtual objects name it. It owns references to its attributes'
+    /// values. The code that lets the instance go drops them, in the order of the places.
     VirtualInstance(class: u64 as Address, places: Vec<u32> as Places) = "virtual_instance"
         (; .. OPTIONAL) -> virtual_object none OBJECT,
         never, quiet, goes, anew, [], [];
-    /// The virtual object that is the second operand where the first one, a C truth value, holds; else the third one, a
-    /// constant or null, of which it owns no reference. The owner of the second one's items has them either way. The same
-    /// places name it as a virtual tuple.
+    /// The virtual object that is the second operand where the first one, a C truth value, holds;
+    /// else the third one, a constant or null, of which it owns no reference. The owner of the
+    /// second one's items has them either way. The same places name it as a virtual tuple.
     VirtualIf = "virtual_if" (TRUTH OBJECT OPTIONAL) -> virtual_either none OPTIONAL,
         never, quiet, goes, anew, [], [];
-    /// A cell that only an exit materialises, from one assignment to the next. It owns a reference to its content, the
-    /// operand; without one it is empty. The same places name it as a virtual instance.
+    /// A cell that only an exit materialises, from one assignment to the next. It owns a reference
+    /// to its content, the operand; without one it is empty. The same places name it as a virtual
+    /// instance.
     VirtualCell = "virtual_cell" (; ? OPTIONAL) -> virtual_object none OBJECT,
         never, quiet, goes, anew, [], [];
-    /// The constant function bound to the operand, of which it owns a reference. Only an exit materialises it. The code object
-    /// keeps the function alive.
+    /// The constant function bound to the operand, of which it owns a reference. Only an exit
+    /// materialises it. The code object keeps the function alive.
     VirtualMethod(function: ObjectHandle as Object) = "virtual_method" (OPTIONAL) -> virtual_object none OBJECT,
         never, quiet, goes, anew, [], [];
-    /// An iterator of a range of C integers: the next value, the end, and the step. Only an exit materialises it, and only
-    /// stacks of frame states name it.
+    /// An iterator of a range of C integers: the next value, the end, and the step. Only an exit
+    /// materialises it, and only stacks of frame states name it.
     VirtualRangeIter = "virtual_range_iter" (INT INT INT) -> virtual_iterator none OBJECT,
         never, quiet, goes, anew, [], [];
-    /// An iterator of a list or tuple (the first operand, of which it owns a reference) that continues with the item at an
-    /// offset. Only an exit materialises it, and only stacks of frame states name it.
+    /// An iterator of a list or tuple (the first operand, of which it owns a reference) that
+    /// continues with the item at an offset. Only an exit materialises it, and only stacks of frame
+    /// states name it.
     VirtualSeqIter = "virtual_seq_iter" (OBJECT INT) -> virtual_iterator none OBJECT,
         never, quiet, goes, anew, [], [];
-    /// The operand, as a local that has no reference of its own: its slot is empty, and an exit puts a new reference there.
-    /// Only locals of frame states name it. Something else keeps the object alive while they do.
+    /// The operand, as a local that has no reference of its own: its slot is empty, and an exit
+    /// puts a new reference there. Only locals of frame states name it. Something else keeps the
+    /// object alive while they do.
     Borrowed = "borrowed" (OPTIONAL) -> same borrowed OPTIONAL,
         never, quiet, goes, anew, [], [];
     /// Drops a reference that is not the object's last one; exits if it is.
@@ -351,8 +365,9 @@ hir_ops! {
     /// The value of an exact float.
     UnboxFloat = "unbox_float" (FLOAT) -> value none DOUBLE,
         never, quiet, goes, same, [], [];
-    /// The double that an exact float is, or an exact int up to 2^53; exits for any other object. With a second operand it
-    /// exits for an int too, unless that one is a float (`x + x` of an int is no float).
+    /// The double that an exact float is, or an exact int up to 2^53; exits for any other object.
+    /// With a second operand it exits for an int too, unless that one is a float (`x + x` of an int
+    /// is no float).
     UnboxNumber = "unbox_number" (OBJECT; ? OBJECT) -> value none DOUBLE,
         fails(Domain), quiet, stays, same, [], [];
     /// The value of a bool.
@@ -451,7 +466,8 @@ hir_ops! {
     FloatCmp(cmp: Cmp as Comparison) = "float_cmp" (DOUBLE DOUBLE) -> value none TRUTH,
         never, quiet, goes, same, [], [];
 
-    /// The second operand where the first one, a C truth value, holds; else the third. Both are C integers, or C doubles.
+    /// The second operand where the first one, a C truth value, holds; else the third. Both are C
+    /// integers, or C doubles.
     Select = "select" (TRUTH RAW RAW) -> value none RAW,
         never, quiet, goes, same, [], [];
     /// `not a`
@@ -482,8 +498,8 @@ hir_ops! {
     /// Whether two exact strings have the same characters.
     StrEq = "str_eq" (STRING STRING) -> value none TRUTH,
         never, quiet, goes, same, [], [];
-    /// The string of an exact string's character at an offset in range, which is immortal; exits if the host has no
-    /// immortal string of that character.
+    /// The string of an exact string's character at an offset in range, which is immortal; exits if
+    /// the host has no immortal string of that character.
     StrAt = "str_at" (STRING INT) -> value borrowed STRING,
         fails(Domain), quiet, stays, same, [], [];
     /// A Python index as an offset: operands index and length; exits if out of range.
@@ -501,16 +517,18 @@ hir_ops! {
     /// Item at an offset in range from such an address, borrowed from the list.
     ItemGet = "item_get" (INT INT) -> value borrowed OBJECT,
         never, quiet, goes, same, [ITEMS], [];
-    /// Replaces an item (address, offset, object): takes over the object, returns the old item, owned.
+    /// Replaces an item (address, offset, object): takes over the object, returns the old item,
+    /// owned.
     ItemSet = "item_set" (INT INT TAKEN) -> value owned OBJECT,
         never, quiet, stays, anew, [ITEMS], [ITEMS];
-    /// A new list of a list's items between two offsets, which are indices of a slice with this step; owned. Exits where
-    /// there is no memory.
+    /// A new list of a list's items between two offsets, which are indices of a slice with this
+    /// step; owned. Exits where there is no memory.
     ListSlice(step: i64 as Integer) = "list_slice" (LIST INT INT) -> value owned LIST,
         fails(Shape), quiet, stays, anew, [ITEMS LENGTHS], [];
-    /// Replaces a slice of a list by items of a list: the list, the indices of the slice of it that is replaced, the other
-    /// list (which may be the same one), and the indices of the slice of that, which has this step. Exits without effect
-    /// where there is no memory, and where the destructor of a replaced item may run user code.
+    /// Replaces a slice of a list by items of a list: the list, the indices of the slice of it that
+    /// is replaced, the other list (which may be the same one), and the indices of the slice of
+    /// that, which has this step. Exits without effect where there is no memory, and where the
+    /// destructor of a replaced item may run user code.
     ListCopySlice(step: i64 as Integer) = "list_copy_slice" (LIST INT INT LIST INT INT) -> value none NOTHING,
         fails(Shape), quiet, stays, anew, [ITEMS LENGTHS], [ITEMS LENGTHS];
     /// The number of an object's raw items ([`RawItems`](crate::facts::RawItems)).
@@ -522,8 +540,8 @@ hir_ops! {
     /// Replaces a raw item (object, offset in range, raw value); exits if the value does not fit.
     RawSet(call: IntrinsicCall as Intrinsic) = "raw_set" (OBJECT INT RAW) -> value none NOTHING,
         fails(Domain), quiet, stays, anew, [RAW_ITEMS], [RAW_ITEMS];
-    /// Overwrites the value of a number object that has one owner; returns whether it did. No instruction that follows
-    /// names the object.
+    /// Overwrites the value of a number object that has one owner; returns whether it did. No
+    /// instruction that follows names the object.
     Reuse = "reuse" (OBJECT RAW) -> value none TRUTH,
         never, quiet, stays, anew, [COUNTS], [COUNTS ITEMS ATTRIBUTES];
     /// Item of a tuple at an offset in range, borrowed.
@@ -532,24 +550,27 @@ hir_ops! {
     /// Appends to a list (list, object): takes over the object; exits where there is no memory.
     ListAppend = "list_append" (LIST TAKEN) -> value none NOTHING,
         fails(Shape), quiet, stays, anew, [ITEMS LENGTHS], [ITEMS LENGTHS];
-    /// A new cell for the local of this slot, owned. Its content is the operand, which it takes over, or null. Exits where there
-    /// is no memory.
+    /// A new cell for the local of this slot, owned. Its content is the operand, which it takes
+    /// over, or null. Exits where there is no memory.
     NewCell(slot: u32 as Number) = "new_cell" (OPTIONAL_TAKEN) -> value owned OBJECT,
         fails(Shape), quiet, stays, anew, [], [];
-    /// A function, or a method of a class of the host's, bound to the second operand, which it takes over: a new object, owned.
-    /// Exits where there is no memory.
+    /// A function, or a method of a class of the host's, bound to the second operand, which it
+    /// takes over: a new object, owned. Exits where there is no memory.
     BindMethod = "bind_method" (OBJECT TAKEN) -> value owned OBJECT,
         fails(Shape), quiet, stays, anew, [], [];
     /// The content of a cell, borrowed, or null.
     CellGet = "cell_get" (OBJECT) -> value borrowed OPTIONAL,
         never, quiet, goes, same, [CELLS], [];
-    /// Replaces the content of a cell: takes over the object, returns the old content, owned, or null.
+    /// Replaces the content of a cell: takes over the object, returns the old content, owned, or
+    /// null.
     CellSet = "cell_set" (OBJECT OPTIONAL_TAKEN) -> value owned OPTIONAL,
         never, quiet, stays, anew, [CELLS], [CELLS];
-    /// The start (0), the end (1) or the step (2) of a range; exits if it is no integer that [`UnboxInt`](Op::UnboxInt) takes.
+    /// The start (0), the end (1) or the step (2) of a range; exits if it is no integer that
+    /// [`UnboxInt`](Op::UnboxInt) takes.
     RangeField(field: i64 as Integer) = "range_field" (RANGE) -> value none INT,
         exits(IntTooLarge), quiet, goes, same, [], [];
-    /// Advances a range iterator and returns whether it had a next value, which is output 0, a C integer.
+    /// Advances a range iterator and returns whether it had a next value, which is output 0, a C
+    /// integer.
     RangeNext = "range_next" (OBJECT) -> value none TRUTH,
         never, quiet, stays, anew, [ITERATORS], [ITERATORS];
     /// The next value of a range iterator, if it has one left.
@@ -561,9 +582,10 @@ hir_ops! {
     /// The number of values that a range iterator has left.
     RangeLeft = "range_left" (OBJECT) -> value none INT,
         never, quiet, goes, same, [ITERATORS], [];
-    /// The range iterator (the first operand), where a loop keeps its state in registers: the second operand is the next
-    /// value, the third the number of values left, or, if the step is one (`to_end`), the end. An exit writes the state back
-    /// to the iterator; no other instruction may read it.
+    /// The range iterator (the first operand), where a loop keeps its state in registers: the
+    /// second operand is the next value, the third the number of values left, or, if the step is
+    /// one (`to_end`), the end. An exit writes the state back to the iterator; no other instruction
+    /// may read it.
     RangeAt(to_end: bool as Truth) = "range_at" (OBJECT INT INT) -> same borrowed OBJECT,
         never, quiet, goes, anew, [], [];
     /// Whether a list's or tuple's iterator has another item.
@@ -575,7 +597,8 @@ hir_ops! {
     /// Advances a tuple iterator that has a next item, which it returns, borrowed.
     TupleIterNext = "tuple_iter_next" (OBJECT) -> value borrowed OBJECT,
         never, quiet, stays, anew, [ITERATORS], [ITERATORS];
-    /// Output of the operand's operation. An object is owned: the operation has left a reference for it.
+    /// Output of the operand's operation. An object is owned: the operation has left a reference
+    /// for it.
     Output(index: u32 as Number) = "output" (ANY) -> value borrowed ANY,
         never, quiet, goes, anew, [], [];
     /// The host's check of an object; exits where it fails.
@@ -587,14 +610,15 @@ hir_ops! {
     /// The value of a name in a namespace of the program, borrowed; exits if there is none.
     GlobalGet(call: IntrinsicCall as Intrinsic) = "global_get" () -> value borrowed OBJECT,
         exits(Name), quiet, stays, same, [NAMES], [];
-    /// A new instance of a class of the program, by the type of the objects that are exactly of that class; owned. Exits where
-    /// there is no memory. The result's own type does not contain the class, which code that gets hold of the instance may
-    /// assign.
+    /// A new instance of a class of the program, by the type of the objects that are exactly of
+    /// that class; owned. Exits where there is no memory. The result's own type does not contain
+    /// the class, which code that gets hold of the instance may assign.
     New(ty: Type as Single, call: IntrinsicCall as Intrinsic) = "new" () -> value owned OBJECT,
         fails(Shape), quiet, stays, anew, [], [];
-    /// The host's store into an object (object, value): takes over the value, returns the old one, owned, or null. Which place it
-    /// writes [`World::field_access`](crate::host::World::field_access) knows; one that it does not know may be a
-    /// namespace's.
+    /// The host's store into an object (object, value): takes over the value, returns the old one,
+    /// owned, or null. Which place it writes
+    /// [`World::field_access`](crate::host::World::field_access) knows; one that it does not know
+    /// may be a namespace's.
     Store(call: IntrinsicCall as Intrinsic) = "store" (OBJECT TAKEN) -> value owned OPTIONAL,
         fails(Shape), quiet, stays, anew, [ATTRIBUTES], [ATTRIBUTES NAMES];
     /// The same behind a check that the drop of the old value runs no user code.
@@ -604,21 +628,22 @@ hir_ops! {
     /// A number that the host computes from an object without user code.
     NumberOf(call: IntrinsicCall as Intrinsic) = "number_of" (OBJECT) -> value none RAW,
         never, quiet, goes, same, [ATTRIBUTES], [];
-    /// Call of a known function of the host's: takes over the operands, which it drops, the first one first, when it is done,
-    /// also if it raises.
+    /// Call of a known function of the host's: takes over the operands, which it drops, the first
+    /// one first, when it is done, also if it raises.
     CallNative(call: IntrinsicCall as Intrinsic) = "call_native" (; .. OPTIONAL_TAKEN) -> value owned OBJECT,
         never, runs_and_raises, stays, anew, [ALL], [ALL];
     /// The same call, which drops the operands from the last to the first. The number has a bit for
     /// each operand that is lent: a local keeps it alive, and the call drops no reference to it.
     CallNativeLent(call: IntrinsicCall as Intrinsic, lent: u32 as Number) = "call_native_lent" (; .. OPTIONAL_TAKEN) -> value owned OBJECT,
         never, runs_and_raises, stays, anew, [ALL], [ALL];
-    /// Call of a known function through the cell that has its entry: operands are the function and the arguments, whose
-    /// references the call takes over.
+    /// Call of a known function through the cell that has its entry: operands are the function and
+    /// the arguments, whose references the call takes over.
     CallDirect(cell: u64 as Address) = "call_direct" (OBJECT; .. OPTIONAL_TAKEN) -> value owned OBJECT,
         never, runs_and_raises, stays, anew, [ALL], [ALL];
-    /// Call of a known function through its raw entry: operands are the function and the raw arguments. The number is
-    /// that of the stack entries that the call consumes in the interpreter, which the frame state still has. The call
-    /// checks whether the unit is still valid if it had to run host code, and exits if not.
+    /// Call of a known function through its raw entry: operands are the function and the raw
+    /// arguments. The number is that of the stack entries that the call consumes in the
+    /// interpreter, which the frame state still has. The call checks whether the unit is still
+    /// valid if it had to run host code, and exits if not.
     CallRaw(entry: RawEntry as Raw, consumed: u32 as Number) = "call_raw" (OBJECT; .. RAW) -> value none RAW,
         never, runs_and_raises, stays, anew, [ALL], [ALL];
 }
@@ -645,7 +670,8 @@ impl Op {
         matches!(self.row().form, Form::Checked | Form::Same)
     }
 
-    /// Whether the op returns the object of a raw value, which lowering allocates only where something needs it.
+    /// Whether the op returns the object of a raw value, which lowering allocates only where
+    /// something needs it.
     pub fn is_box(&self) -> bool {
         self.row().form == Form::Box
     }
@@ -658,8 +684,8 @@ impl Op {
         )
     }
 
-    /// Whether the op returns an object that only an exit materialises, and that slots of locals and other such objects may
-    /// name.
+    /// Whether the op returns an object that only an exit materialises, and that slots of locals
+    /// and other such objects may name.
     pub fn is_virtual_aggregate(&self) -> bool {
         matches!(self.row().form, Form::VirtualObject | Form::VirtualEither)
     }
@@ -697,8 +723,8 @@ impl Op {
         }
     }
 
-    /// Whether the interpreter may raise where the op exits. (An overflow, or an int with many digits, is only more than the
-    /// op can do.)
+    /// Whether the interpreter may raise where the op exits. (An overflow, or an int with many
+    /// digits, is only more than the op can do.)
     pub fn exit_may_raise(&self) -> bool {
         match self.row().exit {
             Exit::Never | Exit::On(_) => false,
@@ -715,7 +741,8 @@ impl Op {
         self.row().raises()
     }
 
-    /// Effects on memory; a `Decref`'s depend on its operand's type (see [`super::Function::may_run_host_code`]).
+    /// Effects on memory; a `Decref`'s depend on its operand's type (see
+    /// [`super::Function::may_run_host_code`]).
     pub fn effects(&self) -> Effects {
         let row = self.row();
         Effects {
@@ -727,8 +754,8 @@ impl Op {
         }
     }
 
-    /// The memory that the result, or the exit, depends on. Of an object of a builtin class that is not the class: user code cannot
-    /// assign it.
+    /// The memory that the result, or the exit, depends on. Of an object of a builtin class that is
+    /// not the class: user code cannot assign it.
     pub fn reads(&self) -> Memory {
         let reads = self.row().reads;
         match self {
@@ -737,7 +764,8 @@ impl Op {
         }
     }
 
-    /// Whether equal operands give an equal result wherever it is computed: such ops may be numbered and hoisted.
+    /// Whether equal operands give an equal result wherever it is computed: such ops may be
+    /// numbered and hoisted.
     pub fn is_pure(&self) -> bool {
         let row = self.row();
         row.again == Again::Same && !row.raises() && self.reads().is_nothing()

@@ -1,7 +1,8 @@
 //! The text form of HIR, read. `text` shows how it looks, `docs/text-forms.md` has the grammar.
 //!
-//! The reader asks for no more than it needs to build a function that can be printed and looked at: whether it keeps the
-//! canonical form is for the verifier to say. Values and blocks keep their numbers, so that messages fit the text.
+//! The reader asks for no more than it needs to build a function that can be printed and looked at:
+//! whether it keeps the canonical form is for the verifier to say. Values and blocks keep their
+//! numbers, so that messages fit the text.
 
 use super::function::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Locals,
@@ -15,8 +16,8 @@ use crate::types::{HostId, Line, Lines, Names, Parsed, Scope, TextError, Type};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Read what printing a function of this code gives. Classes and objects are looked up in `names`, the code of inlined
-/// functions in `inlined`.
+/// Read what printing a function of this code gives. Classes and objects are looked up in `names`,
+/// the code of inlined functions in `inlined`.
 ///
 /// # Errors
 /// A [`TextError`] says where the text first goes wrong.
@@ -51,8 +52,8 @@ pub(crate) fn try_parse_only(text: &str) -> Parsed<Function> {
     parse_section(&document, &document.sections[0])
 }
 
-/// Read a section of a document: a function in HIR, of the code of its name that stands last before it, as does each code
-/// that is inlined.
+/// Read a section of a document: a function in HIR, of the code of its name that stands last before
+/// it, as does each code that is inlined.
 ///
 /// # Errors
 /// A [`TextError`] with the line in the document.
@@ -337,7 +338,8 @@ impl Parser<'_> {
 
 /// Lines.
 impl Parser<'_> {
-    /// `v1: LongExact n`; gives the index among the instructions, and where it says to be in the bytecode.
+    /// `v1: LongExact n`; gives the index among the instructions, and where it says to be in the
+    /// bytecode.
     fn param(&mut self, line: &mut Line) -> Parsed<(usize, Place, Option<Pc>)> {
         let number = self.values.read(line, self.most, "a parameter", true)?;
         line.expect(":")?;

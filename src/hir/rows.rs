@@ -1,8 +1,8 @@
 //! What a row of the HIR op table declares: operands, result, exit, purity, and the memory that the
 //! op reads and writes.
 //!
-//! A row has a cell in each column ([`Row`]); there are no defaults, so an op that leaves one out does
-//! not build. The constants in [`cells`] are the words that rows are written with.
+//! A row has a cell in each column ([`Row`]); there are no defaults, so an op that leaves one out
+//! does not build. The constants in [`cells`] are the words that rows are written with.
 
 use crate::bytecode::{GeneralInfo, GeneralOp, Gives, Reason};
 use crate::types::Type;
@@ -41,8 +41,8 @@ pub struct Row {
 pub struct Operand {
     /// The operand's type lies within this one.
     pub ty: Type,
-    /// Whether the op takes over the operand's reference. Otherwise the operand is borrowed (if it is an object at all), and
-    /// its owner drops it later.
+    /// Whether the op takes over the operand's reference. Otherwise the operand is borrowed (if it
+    /// is an object at all), and its owner drops it later.
     pub is_taken: bool,
 }
 
@@ -66,7 +66,8 @@ pub enum Form {
     Checked,
     /// The first operand, which the op marks for those who use it.
     Same,
-    /// The object of a raw value. It is virtual: lowering allocates it where something needs the object.
+    /// The object of a raw value. It is virtual: lowering allocates it where something needs the
+    /// object.
     Box,
     /// A virtual object with fields. Only an exit materialises it.
     VirtualObject,
@@ -102,8 +103,8 @@ pub enum Rule {
     Narrowed,
     /// The type of the first operand without null.
     Bound,
-    /// The type that the language gives the operation ([`super::typing::general`]), or the type that the instruction was made
-    /// with if that is more precise.
+    /// The type that the language gives the operation ([`super::typing::general`]), or the type
+    /// that the instruction was made with if that is more precise.
     Language,
 }
 
@@ -127,7 +128,8 @@ pub enum UserCode {
     Quiet,
     /// The op may raise, but runs no user code.
     Raises,
-    /// Arbitrary user code may run (or the op is where its effects show), but the op does not raise: a destructor.
+    /// Arbitrary user code may run (or the op is where its effects show), but the op does not
+    /// raise: a destructor.
     Runs,
     /// Arbitrary user code may run, and the op may raise.
     RunsAndRaises,
@@ -151,7 +153,8 @@ pub enum Again {
     Anew,
 }
 
-/// A set of memory classes. What one op writes ends what is known of another one if the other one reads the same class.
+/// A set of memory classes. What one op writes ends what is known of another one if the other one
+/// reads the same class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Memory(u16);
 
@@ -201,8 +204,8 @@ memory_classes! {
 }
 
 impl Memory {
-    /// The memory of which [`crate::opt`] remembers what it has read, as far as the host's own code writes it. Only user
-    /// code assigns classes, and the thread is another one only after a call.
+    /// The memory of which [`crate::opt`] remembers what it has read, as far as the host's own code
+    /// writes it. Only user code assigns classes, and the thread is another one only after a call.
     pub const WRITABLE: Memory = Memory::ITEMS
         .and(Memory::LENGTHS)
         .and(Memory::RAW_ITEMS)
@@ -273,7 +276,8 @@ impl Row {
         matches!(self.code, UserCode::Runs | UserCode::RunsAndRaises)
     }
 
-    /// The row of a general operation, from its row in the bytecode's table: it may do to memory what the helper may do.
+    /// The row of a general operation, from its row in the bytecode's table: it may do to memory
+    /// what the helper may do.
     const fn general(info: &'static GeneralInfo) -> Row {
         const BORROWED: Operand = cells::operand::OPTIONAL;
         const TAKEN: Operand = cells::operand::OPTIONAL_TAKEN;

@@ -66,7 +66,8 @@ fn an_op_in_a_handler_range_ends_its_block_with_two_successors() {
     let f = built(&guarded_sum(""));
     let (v, landing) = f.order.iter().find_map(|&b| f.landing(b)).expect("a raise");
     assert!(matches!(f.op(v), Op::General(G::Binary, _)));
-    // Operands die, the exception is taken, and the handler gets the entry below its depth and the exception.
+    // Operands die, the exception is taken, and the handler gets the entry below its depth and the
+    // exception.
     assert_eq!(ops(&f, landing)[..3], ["decref", "decref", "catch"]);
     let Term::Jump(to_handler) = &f.blocks[landing].term else {
         panic!("no way to the handler\n{f}")
@@ -122,8 +123,8 @@ fn an_instruction_that_is_replaced_raises_no_more() {
     verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
 }
 
-/// A loop over a range, whose own step cannot raise, in the range of a handler that goes on behind the loop, where
-/// something in the range of the same handler does raise.
+/// A loop over a range, whose own step cannot raise, in the range of a handler that goes on behind
+/// the loop, where something in the range of the same handler does raise.
 const LATE_HANDLER: &str = r#"
 code "f" {
   params 1
@@ -277,7 +278,8 @@ impl World for TrueFloats {
     }
 }
 
-/// The operations of `return not not x`, whose first half has met objects of these classes, in blocks.
+/// The operations of `return not not x`, whose first half has met objects of these classes, in
+/// blocks.
 fn truth_of(seen: &[Type]) -> Vec<&'static str> {
     let text = r#"
 code "f" {

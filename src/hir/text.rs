@@ -12,11 +12,12 @@
 //!     ...
 //! }
 //! ```
-//! Before a block's colon stands the state at its start, after a terminator the instruction that ends the block and
-//! the locals there. A state is the instruction, the locals, and the stack from the bottom, `&` before what it borrows;
-//! then the frames of inlined calls, each as `in`, the number of its code, its instruction, locals and stack.
-//! `at` gives an instruction's place in the bytecode where that is not the one of its state (without one: of the
-//! instruction before it). A value without a type is there for a terminator or a list that names it.
+//! Before a block's colon stands the state at its start, after a terminator the instruction that
+//! ends the block and the locals there. A state is the instruction, the locals, and the stack from
+//! the bottom, `&` before what it borrows; then the frames of inlined calls, each as `in`, the
+//! number of its code, its instruction, locals and stack. `at` gives an instruction's place in the
+//! bytecode where that is not the one of its state (without one: of the instruction before it). A
+//! value without a type is there for a terminator or a list that names it.
 
 use super::Place;
 use super::function::{Edge, Entry, FrameState, Function, Inst, Term, Value};

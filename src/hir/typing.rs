@@ -1,4 +1,5 @@
-//! The types of results, from the types of operands. They are proved by the language's rules, without speculation.
+//! The types of results, from the types of operands. They are proved by the language's rules,
+//! without speculation.
 
 use super::function::{Function, Value};
 use super::ops::Op;
@@ -7,9 +8,9 @@ use crate::bytecode::{BinaryOp, GeneralOp as G, Gives, INPLACE};
 use crate::facts::Builtin;
 use crate::types::Type;
 
-/// The type of a value by the rule of its op, as the types of its operands are now. `declared` is the type that the
-/// instruction was made with, which holds whatever the operands are. (A type that the instruction got meanwhile followed
-/// from operands that may have become wider.)
+/// The type of a value by the rule of its op, as the types of its operands are now. `declared` is
+/// the type that the instruction was made with, which holds whatever the operands are. (A type that
+/// the instruction got meanwhile followed from operands that may have become wider.)
 pub fn result(f: &Function, v: Value, declared: Type) -> Type {
     let inst = &f.insts[v];
     let operand = || f.ty(inst.args[0]);
@@ -28,7 +29,8 @@ pub fn result(f: &Function, v: Value, declared: Type) -> Type {
             if !both.is_bottom() {
                 return both;
             }
-            // The check fails on every path. The instructions behind it were typed by the declared type.
+            // The check fails on every path. The instructions behind it were typed by the declared
+            // type.
             if declared.is_bottom() || !(declared <= ty) {
                 ty
             } else {
@@ -126,7 +128,8 @@ fn binary(arg: u32, a: Type, b: Type) -> Type {
     }
 }
 
-/// The type of `iter(x)`, and whether it is proved (a range too long for machine words has another iterator).
+/// The type of `iter(x)`, and whether it is proved (a range too long for machine words has another
+/// iterator).
 pub fn iterator_of(ty: Type) -> Option<(Type, bool)> {
     if ty <= Type::RANGE {
         Some((Type::RANGE_ITER, false))

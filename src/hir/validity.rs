@@ -4,7 +4,8 @@ use super::function::{Block, Function, Value};
 use super::ops::Op;
 use cranelift_entity::SecondaryMap;
 
-/// Of each block, whether code of the program may have run, on some path to it, since the last check of validity.
+/// Of each block, whether code of the program may have run, on some path to it, since the last
+/// check of validity.
 pub struct Validity(SecondaryMap<Block, bool>);
 
 impl Validity {
@@ -35,7 +36,8 @@ impl Validity {
         Validity(dirty_in)
     }
 
-    /// Before each instruction of a block: whether code of the program may have run since the last check.
+    /// Before each instruction of a block: whether code of the program may have run since the last
+    /// check.
     pub fn dirty_before<'a>(&self, f: &'a Function, b: Block) -> impl Iterator<Item = bool> + 'a {
         let insts = f.blocks[b].insts.iter();
         insts.scan(self.0[b], |dirty, &v| {
@@ -56,7 +58,8 @@ impl Validity {
     }
 }
 
-/// Whether code of the program may have run behind the instruction, if that does not depend on what was before.
+/// Whether code of the program may have run behind the instruction, if that does not depend on what
+/// was before.
 fn settles(f: &Function, v: Value) -> Option<bool> {
     match f.op(v) {
         // The last two look themselves after the pending work, or the call, is done.

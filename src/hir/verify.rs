@@ -23,8 +23,8 @@ impl std::error::Error for VerifierErrors {}
 /// Check the canonical form of `f`.
 ///
 /// # Errors
-/// All faults: a use that its definition does not dominate, an edge with the wrong number of values, an operand of
-/// the wrong kind, an op that may leave without a frame state.
+/// All faults: a use that its definition does not dominate, an edge with the wrong number of
+/// values, an operand of the wrong kind, an op that may leave without a frame state.
 pub fn verify(f: &Function) -> Result<(), VerifierErrors> {
     let mut checker = Checker {
         f,
@@ -46,7 +46,8 @@ struct Checker<'a> {
     faults: Vec<String>,
     /// Block and index (parameters are 0) of each definition.
     place: SecondaryMap<Value, Option<(Block, usize)>>,
-    /// The virtual objects that something else may be meant instead of: what they hold is null then.
+    /// The virtual objects that something else may be meant instead of: what they hold is null
+    /// then.
     maybe: EntitySet<Value>,
     depth: SecondaryMap<Block, u32>,
 }
@@ -231,8 +232,9 @@ impl Checker<'_> {
         let row = inst.op.row();
         for (i, &arg) in inst.args.iter().enumerate() {
             let (have, want) = (self.f.ty(arg), row.operand(i).ty);
-            // That an operand is not null is the language's to say, where types are not inferred yet: in `f([] if x else y)` the argument is
-            // the parameter of a block, an `OptObject` at first.
+            // That an operand is not null is the language's to say, where types are not inferred
+            // yet: in `f([] if x else y)` the argument is the parameter of a block, an `OptObject`
+            // at first.
             let have = if have <= Type::OBJECT.opt() {
                 have & Type::OBJECT
             } else {
@@ -259,7 +261,8 @@ impl Checker<'_> {
         }
     }
 
-    /// A frame is suspended by the last instruction of a block that ends there, with a stack that is its own.
+    /// A frame is suspended by the last instruction of a block that ends there, with a stack that
+    /// is its own.
     fn suspends(&mut self, b: Block, i: usize, v: Value) {
         let data = &self.f.blocks[b];
         if i != data.insts.len() || data.term != Term::Unreachable {

@@ -1,13 +1,14 @@
-//! Which functions can be closed units: they run no code of the program, take and give numbers only, and so need no
-//! frame.
+//! Which functions can be closed units: they run no code of the program, take and give numbers
+//! only, and so need no frame.
 
 use crate::facts::{RawKind, RawSignature};
 use crate::hir::{Function, Op, Term, Value};
 use crate::types::Type;
 
-/// The signature that `f`, a function unit after all passes, would have as a closed unit: each parameter travels as
-/// the class that the function asks of it, the result as what most returns give. `None` if there is no such
-/// signature, or if `f` plainly does something that a closed unit cannot.
+/// The signature that `f`, a function unit after all passes, would have as a closed unit: each
+/// parameter travels as the class that the function asks of it, the result as what most returns
+/// give. `None` if there is no such signature, or if `f` plainly does something that a closed unit
+/// cannot.
 ///
 /// Only a guess: the function is built again for it, and [`find_open`] says whether that is closed.
 pub fn signature(f: &Function) -> Option<RawSignature> {
@@ -64,7 +65,8 @@ fn is_bookkeeping(op: &Op) -> bool {
     )
 }
 
-/// The first instruction because of which `f`, built for a closed unit and after all passes, is not one.
+/// The first instruction because of which `f`, built for a closed unit and after all passes, is not
+/// one.
 pub fn find_open(f: &Function) -> Option<Value> {
     for &b in &f.order {
         let data = &f.blocks[b];

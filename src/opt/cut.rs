@@ -1,4 +1,5 @@
-//! Removal of what stands behind checks that always fail: what is said of the values there may be anything.
+//! Removal of what stands behind checks that always fail: what is said of the values there may be
+//! anything.
 
 use super::Context;
 use crate::hir::{Function, Term, remove_trivial_params};

@@ -1,9 +1,11 @@
 //! Bets that what is dropped does not end, or that nobody sees it end.
 //!
-//! Dropping the last reference to an object may run code of the program, after which nothing is known of memory any more. What a
-//! store takes out, or somebody else holds, mostly lives on or is a number. So such a drop, or several with nothing but stores into locals between, is followed by a check that
-//! leaves where it ended an object whose end may have been seen ([`Op::CheckUnseen`]): it is made only there, and what is known before the
-//! drops is known behind the check. A bet that was lost is not made again, and where several were, none is.
+//! Dropping the last reference to an object may run code of the program, after which nothing is
+//! known of memory any more. What a store takes out, or somebody else holds, mostly lives on or is
+//! a number. So such a drop, or several with nothing but stores into locals between, is followed by
+//! a check that leaves where it ended an object whose end may have been seen ([`Op::CheckUnseen`]):
+//! it is made only there, and what is known before the drops is known behind the check. A bet that
+//! was lost is not made again, and where several were, none is.
 
 use super::Context;
 use crate::bytecode::Reason;
@@ -12,7 +14,8 @@ use crate::hir::{Function, Op, Passed, Validity, Value};
 /// When so many bets of a function were lost, there are no more in it: each costs a unit.
 const MOST_LOST: usize = 4;
 
-/// How many drops one check is for: where one was seen, what follows it may be made elsewhere, each time again.
+/// How many drops one check is for: where one was seen, what follows it may be made elsewhere, each
+/// time again.
 const MOST_IN_ROW: usize = 4;
 
 /// Make checks of validity that only drops precede checks that those were not seen.
@@ -25,7 +28,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let passed = Passed::of(f);
     let mut checks = Vec::new();
     for &b in &f.order {
-        // If nothing but such drops stands before: how many, and whether one that is worth a bet is among them.
+        // If nothing but such drops stands before: how many, and whether one that is worth a bet is
+        // among them.
         let mut group: Option<(usize, bool)> = None;
         let dirty = validity.dirty_before(f, b);
         for (&v, is_dirty) in f.blocks[b].insts.iter().zip(dirty) {
@@ -59,8 +63,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     !checks.is_empty()
 }
 
-/// Whether dropping the value mostly runs no code of the program: on every way it was stored somewhere for some time, or still is, or the
-/// caller has it.
+/// Whether dropping the value mostly runs no code of the program: on every way it was stored
+/// somewhere for some time, or still is, or the caller has it.
 fn is_kept(f: &Function, passed: &Passed, v: Value) -> bool {
     let is_kept = |root: &Value| {
         matches!(

@@ -1,11 +1,13 @@
 //! What the unit's own objects hold.
 //!
-//! A list that a function makes, fills and reads holds what the function has put into it: where nobody else has the list, an item needs no
-//! check of its class. The [annotation engine](crate::infer) finds out what that is, over the whole unit. It is asked where a check could
-//! go: where there is one of what was taken out of an object that the unit made, or where an item of one is replaced.
+//! A list that a function makes, fills and reads holds what the function has put into it: where
+//! nobody else has the list, an item needs no check of its class. The [annotation
+//! engine](crate::infer) finds out what that is, over the whole unit. It is asked where a check
+//! could go: where there is one of what was taken out of an object that the unit made, or where an
+//! item of one is replaced.
 //!
-//! The facts follow from the program, as long as nobody finds an object that he was not given: that is
-//! [assumed](Assumption::ObjectsPrivate), and the host watches for it.
+//! The facts follow from the program, as long as nobody finds an object that he was not given: that
+//! is [assumed](Assumption::ObjectsPrivate), and the host watches for it.
 
 use super::Context;
 use crate::bytecode::{GeneralOp, Reason};
@@ -74,8 +76,9 @@ enum Known {
     Truth(bool),
 }
 
-/// Whether the op takes an item out of an object, and stays what does so. (A general operation may become another instruction, and an item of a
-/// tuple that is never made is what was put there: neither says what was found.)
+/// Whether the op takes an item out of an object, and stays what does so. (A general operation may
+/// become another instruction, and an item of a tuple that is never made is what was put there:
+/// neither says what was found.)
 fn takes_out(op: &Op) -> bool {
     matches!(
         op,
@@ -113,7 +116,8 @@ fn rely_on(f: &mut Function, v: Value, known: Known) {
     }
 }
 
-/// Let the process end where the fact is false; gives what is to stand behind the instruction for that.
+/// Let the process end where the fact is false; gives what is to stand behind the instruction for
+/// that.
 fn assert(f: &mut Function, b: Block, v: Value, known: Known) -> Vec<Value> {
     let mut checks = Vec::new();
     match known {
@@ -171,7 +175,8 @@ impl Own<'_> {
         }
     }
 
-    /// Whether there is a check of what was taken out of an own object, or a store into one, in a unit that is not too long.
+    /// Whether there is a check of what was taken out of an own object, or a store into one, in a
+    /// unit that is not too long.
     fn has_checks(&self) -> bool {
         let f = self.f;
         let insts = f.order.iter().flat_map(|b| &f.blocks[*b].insts);

@@ -1,7 +1,8 @@
 //! Drops that end nothing, since a tuple holds the object too.
 //!
-//! A tuple keeps its items for as long as it lives, and a local keeps the tuple. So where a reference to what was read from the tuple is dropped
-//! while a local has that, it is not the last one: no code of the program runs, and there is nothing to look for behind it.
+//! A tuple keeps its items for as long as it lives, and a local keeps the tuple. So where a
+//! reference to what was read from the tuple is dropped while a local has that, it is not the last
+//! one: no code of the program runs, and there is nothing to look for behind it.
 
 use super::Context;
 use crate::hir::{Block, Function, Inst, Op, Validity, Value};

@@ -1,29 +1,35 @@
 //! What checks and loads have found out, made once for as long as nothing can have changed it.
 //!
-//! A forward analysis of *available* facts, as for common subexpressions (Cocke 1970), over objects rather than names: a
-//! guard on a user's class, a check of the host's, a length, an item or a load holds until something runs code of the
-//! program, or writes what it has read. What is available on every path is not done again; where each path has found it out
-//! by another instruction, a guard becomes a `refine`. So each fact is *guarded*.
+//! A forward analysis of *available* facts, as for common subexpressions (Cocke 1970), over objects
+//! rather than names: a guard on a user's class, a check of the host's, a length, an item or a load
+//! holds until something runs code of the program, or writes what it has read. What is available on
+//! every path is not done again; where each path has found it out by another instruction, a guard
+//! becomes a `refine`. So each fact is *guarded*.
 //!
 //! # What is told apart
-//! Objects are known by their values in HIR, and two values may be one object. A store into a list ends what is known of
-//! the same place of all lists, but for constant places that differ; it is known then what is in its own. So does a store of
-//! the host's, as far as the host says what it and others touch ([`World::field_access`]); else it ends all loads and checks
-//! (what is stored may hide what a class has). It changes no class, and writes neither into lists nor into cells.
+//! Objects are known by their values in HIR, and two values may be one object. A store into a list
+//! ends what is known of the same place of all lists, but for constant places that differ; it is
+//! known then what is in its own. So does a store of the host's, as far as the host says what it
+//! and others touch ([`World::field_access`]); else it ends all loads and checks (what is stored
+//! may hide what a class has). It changes no class, and writes neither into lists nor into cells.
 //!
-//! A drop that is bet not to be seen ([`super::ends`]) ends nothing: where it was seen, the unit leaves.
+//! A drop that is bet not to be seen ([`super::ends`]) ends nothing: where it was seen, the unit
+//! leaves.
 //!
-//! Of an instance that is made here and nobody else has seen it is known what it has not: what is stored into it takes nothing out.
+//! Of an instance that is made here and nobody else has seen it is known what it has not: what is
+//! stored into it takes nothing out.
 //!
-//! A class is known to be one of several: by a check of them, or of fewer, or as a branch has found out.
+//! A class is known to be one of several: by a check of them, or of fewer, or as a branch has found
+//! out.
 //!
 //! # What a store takes out
-//! It is what was known to be there, and of that value's class: where that is builtin, or where a local holds the object
-//! too, dropping it runs no code of the program, which would end all that is known.
+//! It is what was known to be there, and of that value's class: where that is builtin, or where a
+//! local holds the object too, dropping it runs no code of the program, which would end all that is
+//! known.
 //!
 //! # Facts as checks
-//! With [`Context::check_facts`] nothing goes: what is known to hold is found out again, and the process ends where it does
-//! not hold ([`Function::asserted`]).
+//! With [`Context::check_facts`] nothing goes: what is known to hold is found out again, and the
+//! process ends where it does not hold ([`Function::asserted`]).
 
 use super::Context;
 use super::plant::{Fault, is_planted};
@@ -39,13 +45,15 @@ use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// The most facts that are carried from block to block, and that are known of memory at a time: more would cost more than they bring.
+/// The most facts that are carried from block to block, and that are known of memory at a time:
+/// more would cost more than they bring.
 const MOST_FACTS: usize = 96;
 
 /// A fact: the op and the objects that it was asked of, by number.
 type Key = u32;
 
-/// What is available: by fact, ascending, the value that has it, or none if that depends on the path. Mostly what is new is the last.
+/// What is available: by fact, ascending, the value that has it, or none if that depends on the
+/// path. Mostly what is new is the last.
 #[derive(Clone, Default)]
 struct Known(Vec<(Key, Option<Value>)>);
 
@@ -85,12 +93,14 @@ impl Known {
     }
 }
 
-/// What is available, what code of the program may change apart from the rest: that is dropped often, and looked through for it.
+/// What is available, what code of the program may change apart from the rest: that is dropped
+/// often, and looked through for it.
 #[derive(Clone, Default)]
 struct Facts {
     lasting: Known,
     memory: Known,
-    /// Instances that are made here and nobody else has seen, with the places of the attributes stored into them, in order.
+    /// Instances that are made here and nobody else has seen, with the places of the attributes
+    /// stored into them, in order.
     fresh: BTreeMap<Value, Vec<u32>>,
 }
 
@@ -203,7 +213,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     rewritten
 }
 
-/// Whether an instruction finds nothing out and changes nothing that is known. Most of a large function's are such.
+/// Whether an instruction finds nothing out and changes nothing that is known. Most of a large
+/// function's are such.
 fn tells_nothing(f: &Function, v: Value, facts: &Facts) -> bool {
     let op = f.op(v);
     let is_apart = matches!(
@@ -264,12 +275,14 @@ fn meet(known: &mut Option<Facts>, other: &Facts) -> bool {
 struct Analysis<'a> {
     world: &'a dyn World,
     expressions: Expressions,
-    /// The guards on the class of each object that has some, and which of these an object's are, plus one.
+    /// The guards on the class of each object that has some, and which of these an object's are,
+    /// plus one.
     guards: Vec<SmallVec<[Key; 2]>>,
     guards_on: SecondaryMap<Value, u32>,
     fields: Fields<'a>,
-    /// Whether facts become checks. Then what holds though a check of it would not is not known: that a number is what was stored, though it
-    /// is another object; that an instance lacks what others of its class may have by now.
+    /// Whether facts become checks. Then what holds though a check of it would not is not known:
+    /// that a number is what was stored, though it is another object; that an instance lacks what
+    /// others of its class may have by now.
     checks_facts: bool,
 }
 
@@ -353,7 +366,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Go past an instruction. If it finds out what is known, the value that has it, as far as it is one on all paths.
+    /// Go past an instruction. If it finds out what is known, the value that has it, as far as it
+    /// is one on all paths.
     fn step(&mut self, f: &Function, v: Value, facts: &mut Facts) -> Option<Option<Value>> {
         if tells_nothing(f, v, facts) {
             return None;
@@ -423,8 +437,8 @@ impl<'a> Analysis<'a> {
         None
     }
 
-    /// Whether what was stored is a raw value, whose object is another one wherever it is made: then what is loaded is an object of that
-    /// class and value.
+    /// Whether what was stored is a raw value, whose object is another one wherever it is made:
+    /// then what is loaded is an object of that class and value.
     fn is_number_of(&mut self, f: &Function, v: Value, stored: Value, facts: &mut Facts) -> bool {
         let unboxing = match f.op(stored) {
             Op::BoxInt => Op::UnboxInt,
@@ -440,7 +454,8 @@ impl<'a> Analysis<'a> {
         true
     }
 
-    /// Whether a check asks of a place if what stands there can be dropped quietly, and that is a number.
+    /// Whether a check asks of a place if what stands there can be dropped quietly, and that is a
+    /// number.
     fn is_of_number(&self, f: &Function, v: Value, call: &IntrinsicCall, facts: &Facts) -> bool {
         let Some(FieldAccess::Reads(place)) = self.fields.access(call) else {
             return false;
@@ -587,7 +602,8 @@ impl<'a> Analysis<'a> {
         self.world.first_store(class, store, stored)
     }
 
-    /// Whether an instruction drops a reference to the class of an instance that is new, which holds its class.
+    /// Whether an instruction drops a reference to the class of an instance that is new, which
+    /// holds its class.
     fn drops_class_of_fresh(&self, f: &Function, v: Value, facts: &Facts) -> bool {
         if !matches!(f.op(v), Op::Decref) || facts.fresh.is_empty() {
             return false;
@@ -675,7 +691,8 @@ fn quiet_store(f: &Function, v: Value, item: Value) -> Option<IntrinsicCall> {
     is_held.then(|| store.clone())
 }
 
-/// What the host's intrinsics touch, each asked for once, and which drops nobody has seen where the unit goes on.
+/// What the host's intrinsics touch, each asked for once, and which drops nobody has seen where the
+/// unit goes on.
 pub(super) struct Fields<'a> {
     world: &'a dyn World,
     known: RefCell<FxHashMap<IntrinsicCall, Option<FieldAccess>>>,
@@ -726,7 +743,8 @@ pub(super) enum Changes {
 }
 
 impl Changes {
-    /// The changes of `v`: those that its row declares, or a single place where the operands say which.
+    /// The changes of `v`: those that its row declares, or a single place where the operands say
+    /// which.
     pub(super) fn of(f: &Function, v: Value, fields: &Fields<'_>) -> Changes {
         let inst = &f.inst(v);
         let op = &inst.op;

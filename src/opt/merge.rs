@@ -1,9 +1,10 @@
 //! Blocks that follow each other for sure become one.
 //!
-//! Operations that may raise end their blocks; once they are specialised most of them do not, and what was one
-//! straight line should be one again for the passes that look at a block at a time.
+//! Operations that may raise end their blocks; once they are specialised most of them do not, and
+//! what was one straight line should be one again for the passes that look at a block at a time.
 //!
-//! So does a branch of which one side only leaves, as where code was never reached: that is a check, and the other side follows.
+//! So does a branch of which one side only leaves, as where code was never reached: that is a
+//! check, and the other side follows.
 
 use super::Context;
 use crate::bytecode::{GeneralOp, Pc, Reason};
@@ -54,8 +55,8 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     changed
 }
 
-/// Whether the slots of locals hold the same objects at the end of a block as at the start of the next one. Where a local travels raw from
-/// there on, its object is dropped on the way.
+/// Whether the slots of locals hold the same objects at the end of a block as at the start of the
+/// next one. Where a local travels raw from there on, its object is dropped on the way.
 fn holds_the_same(f: &Function, b: Block, next: Block) -> bool {
     let before = f.blocks[b].out_locals.iter();
     let after = f.blocks[next].entry_state.locals.iter();

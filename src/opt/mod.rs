@@ -1,9 +1,9 @@
-//! Rewriting of HIR: one pass a file. A pass takes a function and returns whether it changed it; the table and the order of
-//! the passes are in [`passes`].
+//! Rewriting of HIR: one pass a file. A pass takes a function and returns whether it changed it;
+//! the table and the order of the passes are in [`passes`].
 //!
 //! # Invariants
-//! A pass keeps the canonical form of [`crate::hir`]; a check is dropped only for a fact that is proved, guarded by a
-//! dominating check, or assumed with a watch.
+//! A pass keeps the canonical form of [`crate::hir`]; a check is dropped only for a fact that is
+//! proved, guarded by a dominating check, or assumed with a watch.
 
 mod bounds;
 mod checks;
@@ -63,7 +63,8 @@ pub struct Context<'a> {
     pub reuses: bool,
     /// Whether the host watches for code that finds objects which it was not given.
     pub objects_are_private: bool,
-    /// Whether facts about memory become checks that end the process where they are false; else they are relied on.
+    /// Whether facts about memory become checks that end the process where they are false; else
+    /// they are relied on.
     pub check_facts: bool,
     /// Passes that [`run`] leaves out.
     pub without: &'a [Pass],

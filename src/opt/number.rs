@@ -1,4 +1,5 @@
-//! Value numbering over the dominator tree, and motion of invariant guards and computations out of loops.
+//! Value numbering over the dominator tree, and motion of invariant guards and computations out of
+//! loops.
 
 use super::Context;
 use super::ranges::Tree;

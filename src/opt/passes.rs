@@ -1,7 +1,8 @@
 //! The passes, and the order in which they run.
 //!
-//! A pass is a row of the table below. Options, statistics, `docs/passes.md` and the names of the text form follow from the
-//! row. [`PIPELINE`] is the order. A test walks it and checks that each pass comes behind those that establish what it needs.
+//! A pass is a row of the table below. Options, statistics, `docs/passes.md` and the names of the
+//! text form follow from the row. [`PIPELINE`] is the order. A test walks it and checks that each
+//! pass comes behind those that establish what it needs.
 
 use super::Context;
 use crate::hir::Function;
@@ -84,7 +85,8 @@ pub struct PassInfo {
     pub summary: &'static [&'static str],
     /// Whether the pass may be left out. Code is right without it, and slower.
     pub is_optional: bool,
-    /// Whether the pass queries the world for much. A compile that lacks an answer continues from the state before it.
+    /// Whether the pass queries the world for much. A compile that lacks an answer continues from
+    /// the state before it.
     pub asks_world: bool,
     /// Whether [`PIPELINE`] does not list the pass: it runs at the end, in the order of the table.
     pub is_late: bool,
@@ -98,8 +100,8 @@ pub struct PassInfo {
     run: fn(&mut Function, &Context<'_>) -> bool,
 }
 
-/// A property that passes establish for those behind them. (One that needs more than once to hold is established again by
-/// the steps behind a change.)
+/// A property that passes establish for those behind them. (One that needs more than once to hold
+/// is established again by the steps behind a change.)
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Property {
     /// References are those that the host counts.
@@ -139,15 +141,18 @@ passes! {
     Lifetimes = lifetimes, required, local, listed, needs [], gives [Counted], then [];
     /// Removes guards that are proved and boxes that are unboxed at once, and folds constants.
     Simplify = simplify, required, local, listed, needs [], gives [Folded], then [];
-    /// Computes the types of values to a fixpoint. Left out, nothing is known of what comes together in joins.
+    /// Computes the types of values to a fixpoint. Left out, nothing is known of what comes
+    /// together in joins.
     Types = types, optional, local, listed, needs [], gives [Typed], then [];
     /// Refines operands by the paths that lead to them, and splits joins whose sides disagree.
     Split = split, optional, asks, listed, needs [Typed], gives [], then [Types];
     /// Replaces general operations on operands of known types by primitive ones.
     Specialise = specialise, required, local, listed, needs [Typed], gives [Primitive], then [];
-    /// Replaces calls of small functions by the functions' code. There are fewer calls then, and fewer checks behind them.
+    /// Replaces calls of small functions by the functions' code. There are fewer calls then, and
+    /// fewer checks behind them.
     Inline = inline, optional, asks, listed, needs [Folded Primitive], gives [Inlined], then [Checks Types Simplify];
-    /// Replaces tuples, instances, cells and bound methods that only this function sees by what they hold.
+    /// Replaces tuples, instances, cells and bound methods that only this function sees by what
+    /// they hold.
     Virtuals = virtuals, optional, asks, listed, needs [Folded Inlined], gives [Virtual], then [];
     /// Joins blocks that follow each other for sure.
     Merge = merge, required, local, listed, needs [Primitive], gives [Straight], then [];
@@ -161,7 +166,8 @@ passes! {
     Cut = cut, required, asks, listed, needs [Typed Raw], gives [Pruned], then [];
     /// Removes pairs of a reference taken and dropped between which nothing needs it.
     Refcounts = refcounts, required, local, listed, needs [Typed Pruned], gives [Paired], then [];
-    /// Marks drops of items that a tuple keeps alive. The operand stack's own references must be gone.
+    /// Marks drops of items that a tuple keeps alive. The operand stack's own references must be
+    /// gone.
     Held = held, optional, local, listed, needs [Paired], gives [], then [Refcounts];
     /// Removes checks of what user code may have changed where none can have run.
     Checks = checks, optional, local, listed, needs [], gives [], then [];
@@ -169,8 +175,8 @@ passes! {
     Memory = memory, optional, asks, listed, needs [Paired], gives [Available], then [];
     /// Numbers equal computations, and moves what does not change out of loops.
     Number = number, optional, local, listed, needs [Available], gives [Numbered], then [];
-    /// Removes checks that no path fails and branches that no path takes. What a path proves holds there: nothing may move
-    /// across paths behind this.
+    /// Removes checks that no path fails and branches that no path takes. What a path proves holds
+    /// there: nothing may move across paths behind this.
     Paths = paths, optional, local, listed, needs [Numbered], gives [], then [Types Simplify];
     /// Copies slices of lists that are assigned to slices without a list between.
     Slices = slices, optional, local, listed, needs [Paired], gives [], then [Settle];
@@ -180,7 +186,8 @@ passes! {
     Bounds = bounds, optional, local, late, needs [Available Numbered], gives [], then [];
     /// Lets loops over lists and tuples that run no user code count in a register.
     Sequences = sequences, optional, local, late, needs [Paired Available], gives [Counting], then [Checks];
-    /// Lets loops over ranges count in a register. No iterator is allocated then between a range that is taken and dropped.
+    /// Lets loops over ranges count in a register. No iterator is allocated then between a range
+    /// that is taken and dropped.
     Ranges = ranges, optional, local, late, needs [Paired], gives [Counting], then [Refcounts];
     /// Moves loads and checks of what no iteration changes before their loop.
     Preload = preload, optional, local, late, needs [Available Counting], gives [Preloaded], then [];
@@ -205,8 +212,8 @@ pub enum Step {
     Twice(&'static [Step]),
     /// The step in the second round only.
     Second(Pass),
-    /// `refcounts` and `checks` for as long as one lets the other do more: a reference that is not dropped is a check less,
-    /// and a check stands between other pairs of references.
+    /// `refcounts` and `checks` for as long as one lets the other do more: a reference that is not
+    /// dropped is a check less, and a check stands between other pairs of references.
     Settle,
     /// The pass and the steps, for as long as the pass changes something and one of the steps does.
     While(Pass, &'static [Step]),
@@ -221,7 +228,8 @@ const PIPELINE: &[Step] = {
     &[
         Run(Lifetimes),
         Run(Simplify),
-        // Types let operations become primitive, which gives better types, and so do inlined callees.
+        // Types let operations become primitive, which gives better types, and so do inlined
+        // callees.
         Twice(&[
             Run(Types),
             // Calls that became part of the function give its objects away no more.
@@ -332,7 +340,8 @@ pub fn run_pass(pass: Pass, f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// How far the passes came with a function before the world [lacked answers](crate::host::World::lacks_answers).
+/// How far the passes came with a function before the world [lacked
+/// answers](crate::host::World::lacks_answers).
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     /// The function where passes may continue, and whether each pass before has changed something.
@@ -348,8 +357,8 @@ impl Progress {
 
 /// Runs the passes in order; `after` is called after each one that changed something.
 ///
-/// With `progress`, they stop where the world lacks answers, and return false. Called again with [`Progress::function`], they
-/// continue from there.
+/// With `progress`, they stop where the world lacks answers, and return false. Called again with
+/// [`Progress::function`], they continue from there.
 pub fn run(
     f: &mut Function,
     cx: &Context<'_>,
@@ -377,7 +386,8 @@ struct Pipeline<'a, 'c> {
     cx: &'a Context<'c>,
     progress: Option<&'a mut Progress>,
     after: &'a mut dyn FnMut(&'static str, &Function),
-    /// The passes that have found nothing to change since something was changed: they would find nothing again.
+    /// The passes that have found nothing to change since something was changed: they would find
+    /// nothing again.
     settled: Vec<Pass>,
     found_before: std::vec::IntoIter<bool>,
     found: Vec<bool>,
@@ -450,7 +460,8 @@ impl Pipeline<'_, '_> {
         }
     }
 
-    /// A pass, unless it is left out or has nothing to do; returns whether it has changed the function.
+    /// A pass, unless it is left out or has nothing to do; returns whether it has changed the
+    /// function.
     fn pass(&mut self, pass: Pass, f: &mut Function) -> bool {
         // `types` itself leaves out the part of it that is optional.
         let is_left_out = self.cx.without.contains(&pass) && pass != Pass::Types;

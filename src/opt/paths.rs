@@ -1,11 +1,13 @@
-//! Checks that no path fails, and branches that no path takes to one of their sides: see [`crate::infer::paths`].
+//! Checks that no path fails, and branches that no path takes to one of their sides: see
+//! [`crate::infer::paths`].
 
 use super::Context;
 use crate::hir::{Function, Op, Proved, Term, Value};
 use crate::infer::paths::{Fact, Subjects, find};
 use crate::types::Type;
 
-/// Remove what paths prove needless. It must come after all motion: what holds where it stands need not hold before.
+/// Remove what paths prove needless. It must come after all motion: what holds where it stands need
+/// not hold before.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let (found, cost) = find(f, cx.world, Subjects::Checks);
     cx.log.borrow_mut().paths.push(cost);

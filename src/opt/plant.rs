@@ -1,12 +1,14 @@
-//! Wrong rewrites, planted to see that the fuzzers find them. There are none without the feature `plant`, which nothing
-//! but `scripts/fuzz-planted` switches on; with it, `CLADONIA_PLANT` names the one that is made.
+//! Wrong rewrites, planted to see that the fuzzers find them. There are none without the feature
+//! `plant`, which nothing but `scripts/fuzz-planted` switches on; with it, `CLADONIA_PLANT` names
+//! the one that is made.
 
 /// A wrong rewrite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
     /// `simplify` takes a constant for its absolute value.
     Fold,
-    /// `dce` drops guards whose results nobody names: of conditions, say that a divisor is not zero.
+    /// `dce` drops guards whose results nobody names: of conditions, say that a divisor is not
+    /// zero.
     Dce,
     /// `refcounts` takes references away though code of the program runs between.
     Refcounts,

@@ -1,21 +1,27 @@
 //! Loads before loops.
 //!
-//! What a loop reads in each turn and changes in none is read before it. Mostly one thing in a loop could change it: work that is pending
-//! where a turn ends, signal handlers and other threads, which may do anything and hardly ever comes. So that is taken apart into the
-//! question whether any is pending ([`Op::Quiet`]) and a cold block that does it ([`Op::DoPending`]), and there all is read once
-//! more; the loop carries what was read. (Partial redundancy elimination of loads, Knoop, Rüthing and Steffen 1992, for the one
-//! shape in which what makes a load redundant is on the hot path.)
+//! What a loop reads in each turn and changes in none is read before it. Mostly one thing in a loop
+//! could change it: work that is pending where a turn ends, signal handlers and other threads,
+//! which may do anything and hardly ever comes. So that is taken apart into the question whether
+//! any is pending ([`Op::Quiet`]) and a cold block that does it ([`Op::DoPending`]), and there all
+//! is read once more; the loop carries what was read. (Partial redundancy elimination of loads,
+//! Knoop, Rüthing and Steffen 1992, for the one shape in which what makes a load redundant is on
+//! the hot path.)
 //!
 //! # What is moved
-//! Lengths, attributes, contents of cells, items at one place, and where a list's items lie; with the checks that stand before them,
-//! and what is computed of them alone (a float's value). A load must have an object that has what is loaded wherever it is made: a list
-//! by the type of its definition, anything else because all checks of the object that each turn begins with are moved too. So but for
-//! the first kind, only what stands before the turn's first branch moves. A check that fails before the loop leaves a little earlier.
+//! Lengths, attributes, contents of cells, items at one place, and where a list's items lie; with
+//! the checks that stand before them, and what is computed of them alone (a float's value). A load
+//! must have an object that has what is loaded wherever it is made: a list by the type of its
+//! definition, anything else because all checks of the object that each turn begins with are moved
+//! too. So but for the first kind, only what stands before the turn's first branch moves. A check
+//! that fails before the loop leaves a little earlier.
 //!
 //! # Stores into other lists
-//! `table[i][j] = x` may change what `table[i]` or `other[i]` is only if a row is the table itself, or the other one. So where a store
-//! into a list is all that could change an item that is loaded, and both lists are known before the loop, it is checked there that they
-//! are two. Then no turn's store changes the item of the next one, by induction over the turns: the lists are the same in each.
+//! `table[i][j] = x` may change what `table[i]` or `other[i]` is only if a row is the table itself,
+//! or the other one. So where a store into a list is all that could change an item that is loaded,
+//! and both lists are known before the loop, it is checked there that they are two. Then no turn's
+//! store changes the item of the next one, by induction over the turns: the lists are the same in
+//! each.
 //!
 //! Innermost loops only: what an outer loop reads outside of inner ones is not hot.
 
@@ -147,7 +153,8 @@ impl Pending {
     }
 }
 
-/// The blocks that each turn begins with: one leads to the next alone, but for the loop's own test of numbers.
+/// The blocks that each turn begins with: one leads to the next alone, but for the loop's own test
+/// of numbers.
 fn straight(f: &Function, body: &BTreeSet<Block>, header: Block) -> Vec<Block> {
     let mut straight = vec![header];
     loop {
@@ -189,7 +196,8 @@ fn count_users(f: &Function) -> SecondaryMap<Value, u32> {
 
 /// What is made before a loop, and again when pending work was done.
 struct Step {
-    /// The instruction in the loop; none for the address of a list's items, which no instruction there gives.
+    /// The instruction in the loop; none for the address of a list's items, which no instruction
+    /// there gives.
     of: Option<Value>,
     op: Op,
     args: Vec<Operand>,
@@ -408,8 +416,8 @@ impl Plan {
         }
     }
 
-    /// Take a check for pending work apart: gives the cold block that does it, as far as that goes on, and the block where both ways meet,
-    /// which lacks its parameters yet.
+    /// Take a check for pending work apart: gives the cold block that does it, as far as that goes
+    /// on, and the block where both ways meet, which lacks its parameters yet.
     fn take_apart(&self, f: &mut Function, pending: Pending) -> (Block, Block) {
         let Pending { check, block, at } = pending;
         let Inst { state, pc, .. } = f.insts[check];
@@ -589,8 +597,8 @@ impl Planner<'_> {
         (may_move && has_way_out && is_known && self.changes.iter().all(keeps)).then_some(args)
     }
 
-    /// The list of which a turn changes an item, if that could be the item that an instruction loads only where the lists are one, and
-    /// it may be bet that they are not.
+    /// The list of which a turn changes an item, if that could be the item that an instruction
+    /// loads only where the lists are one, and it may be bet that they are not.
     fn other_list(&self, load: Value, change: &Changes) -> Option<Value> {
         let Changes::Item(list, _) = *change else {
             return None;
@@ -771,8 +779,8 @@ fn decide(
     (!has_pending || carried.count() <= MOST_CARRIED).then_some(())
 }
 
-/// The frame where a loop begins, in terms of what there is before it; none if something is in it that only the loop has. What is made
-/// for it is added to `made`.
+/// The frame where a loop begins, in terms of what there is before it; none if something is in it
+/// that only the loop has. What is made for it is added to `made`.
 fn state_before(f: &mut Function, found: &Innermost, made: &mut Vec<Value>) -> Option<FrameState> {
     let header = &f.blocks[found.header];
     let mut state = header.entry_state.clone();

@@ -1,11 +1,12 @@
 //! Loops over a range count in a register.
 //!
-//! The iterator of `for i in range(n)` is an object that nobody else has: `iter` has just made it, only the operand stack holds it,
-//! and no collector tracks it. So the loop need not keep it true, and its state becomes parameters of the loop. Where the bounds are
-//! known ([`GeneralOp::RangeIter`]), it is not made at all: frame states name a
-//! [`virtual_range_iter`](Op::VirtualRangeIter), which an exit makes. Else they name the iterator as a [`range_at`](Op::RangeAt),
-//! which an exit writes back. (Scalar replacement, in the second case of the fields only: a loop that ends drops the object without a
-//! look at them.)
+//! The iterator of `for i in range(n)` is an object that nobody else has: `iter` has just made it,
+//! only the operand stack holds it, and no collector tracks it. So the loop need not keep it true,
+//! and its state becomes parameters of the loop. Where the bounds are known
+//! ([`GeneralOp::RangeIter`]), it is not made at all: frame states name a
+//! [`virtual_range_iter`](Op::VirtualRangeIter), which an exit makes. Else they name the iterator
+//! as a [`range_at`](Op::RangeAt), which an exit writes back. (Scalar replacement, in the second
+//! case of the fields only: a loop that ends drops the object without a look at them.)
 //!
 //! With the step 1, the next value says how many are left.
 
@@ -231,7 +232,8 @@ impl Tree {
         self.idom[b].expand().filter(|up| *up != b)
     }
 
-    /// The one block that leads into a loop from outside, if there is one and it does nothing else, and those that lead back to its head.
+    /// The one block that leads into a loop from outside, if there is one and it does nothing else,
+    /// and those that lead back to its head.
     pub fn ways_into(&self, f: &Function, header: Block) -> Option<(Block, Vec<Block>)> {
         let preds = self.preds[header].iter();
         let (back, outside): (Vec<Block>, Vec<Block>) =
@@ -296,7 +298,8 @@ pub(super) fn find_loop(f: &Function, tree: &Tree, header: Block) -> Option<Loop
     })
 }
 
-/// The bounds of the range that a loop is over, as far as they are known; `None` if it is over something else.
+/// The bounds of the range that a loop is over, as far as they are known; `None` if it is over
+/// something else.
 fn asked_for(f: &Function, cx: &Context<'_>, found: &Loop) -> Option<Option<Bounds>> {
     match f.op(found.made) {
         Op::General(GeneralOp::GetIter, _) if f.ty(f.arg(found.made, 0)) <= Type::RANGE => {
@@ -368,8 +371,8 @@ impl Loop {
     }
 }
 
-/// Whether nothing but the loop, these instructions and frame states in the loop, on their stacks, needs to know how far the iterator
-/// is.
+/// Whether nothing but the loop, these instructions and frame states in the loop, on their stacks,
+/// needs to know how far the iterator is.
 pub(super) fn is_private(f: &Function, tree: &Tree, found: &Loop, known: &[Value]) -> bool {
     found.named.iter().all(|mention| {
         let is_known = match mention.by {
@@ -407,7 +410,8 @@ pub(super) struct Counting {
     pub value: Value,
     /// Whether there is one.
     pub more: (Op, Vec<Value>),
-    /// What frame states name: before the loop, if it is not the iterator that was made; where it asks for a value; in a turn.
+    /// What frame states name: before the loop, if it is not the iterator that was made; where it
+    /// asks for a value; in a turn.
     pub at_before: Option<Value>,
     pub at_head: Value,
     pub at_turn: Value,
@@ -468,8 +472,8 @@ fn unmake(f: &mut Function, tree: &Tree, found: &Loop, bounds: Bounds) -> bool {
     remove(f, found, instead, None)
 }
 
-/// Put something in the place of the iterator, which is not named any more; drop what it held where it was dropped. Says whether an edge
-/// is gone: to the handler of what making it could raise.
+/// Put something in the place of the iterator, which is not named any more; drop what it held where
+/// it was dropped. Says whether an edge is gone: to the handler of what making it could raise.
 pub(super) fn remove(
     f: &mut Function,
     found: &Loop,

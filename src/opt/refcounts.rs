@@ -1,4 +1,5 @@
-//! Removal of an `incref` and the `decref` that undoes it, where nothing between can free the object.
+//! Removal of an `incref` and the `decref` that undoes it, where nothing between can free the
+//! object.
 
 use super::Context;
 use super::plant::{Fault, is_planted};
@@ -20,11 +21,12 @@ const MOST_BRANCHES: usize = 6;
 /// How many blocks may lie between an `incref` and those that undo it.
 const MOST_BLOCKS: usize = 12;
 
-/// `incref v ... decref v` go when no instruction between may drop references to objects of other kinds or run host code: within a
-/// block, and where each path from the first comes to one of the others. Exits between then take a new reference of their own.
+/// `incref v ... decref v` go when no instruction between may drop references to objects of other
+/// kinds or run host code: within a block, and where each path from the first comes to one of the
+/// others. Exits between then take a new reference of their own.
 ///
-/// What an attribute holds lives as long as nothing is stored there: a store into another attribute may take out another reference to the
-/// object, but not the last one.
+/// What an attribute holds lives as long as nothing is stored there: a store into another attribute
+/// may take out another reference to the object, but not the last one.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let unseen = f.unseen_drops(&f.order);
     let preds = f.predecessors();
@@ -87,8 +89,8 @@ fn has(f: &Function, objects: &Objects, b: Block, step: Step) -> bool {
     f.blocks[b].insts.iter().any(|v| objects.is(*v, step))
 }
 
-/// A slot that is to get the object that it has keeps its own reference to it: the store moves none, and what follows drops the one that was
-/// to be moved.
+/// A slot that is to get the object that it has keeps its own reference to it: the store moves
+/// none, and what follows drops the one that was to be moved.
 fn store_once(f: &mut Function, objects: &Objects) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
@@ -126,8 +128,8 @@ fn checked(f: &Function, v: Value) -> Value {
     v
 }
 
-/// What `run` does within the blocks that take references, where blocks lie between. Of some it is known that their own block needs
-/// them, as long as nothing changes.
+/// What `run` does within the blocks that take references, where blocks lie between. Of some it is
+/// known that their own block needs them, as long as nothing changes.
 fn across(
     f: &mut Function,
     cx: &Context<'_>,
@@ -159,7 +161,8 @@ fn across(
     changed
 }
 
-/// What lies between an `incref` and those that undo it: of each block the instructions from one place to another.
+/// What lies between an `incref` and those that undo it: of each block the instructions from one
+/// place to another.
 struct Region {
     taken: (Block, usize),
     /// In order.
@@ -172,7 +175,8 @@ struct Between {
     block: Block,
     /// Where it begins.
     from: usize,
-    /// Where it ends: at the place of a `decref`, which is undone, or at the block's end, from where the way goes on.
+    /// Where it ends: at the place of a `decref`, which is undone, or at the block's end, from
+    /// where the way goes on.
     to: usize,
     /// Up to where frame states have the reference.
     until: usize,
@@ -301,7 +305,8 @@ fn sides(f: &Function, preds: &Predecessors, b: Block) -> Option<[Block; 2]> {
     sides.iter().all(is_side).then_some(sides)
 }
 
-/// Whether a reference that is taken before two blocks is dropped again in one of them, or behind some more branches that nothing stands before.
+/// Whether a reference that is taken before two blocks is dropped again in one of them, or behind
+/// some more branches that nothing stands before.
 fn is_undone_on_a_side(
     f: &Function,
     objects: &Objects,
@@ -321,7 +326,8 @@ fn is_undone_on_a_side(
     })
 }
 
-/// Take what each way into a join takes of the value that it passes on, right before that, in the join itself, if it is undone there.
+/// Take what each way into a join takes of the value that it passes on, right before that, in the
+/// join itself, if it is undone there.
 fn sink_into_joins(f: &mut Function, objects: &mut Objects, preds: &Predecessors) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
@@ -360,8 +366,8 @@ fn sink_into_joins(f: &mut Function, objects: &mut Objects, preds: &Predecessors
     changed
 }
 
-/// The place of the `incref` for what a block passes to a parameter of the only block after it; none if it is not counted. Nothing if
-/// there is neither.
+/// The place of the `incref` for what a block passes to a parameter of the only block after it;
+/// none if it is not counted. Nothing if there is neither.
 fn taken_for(f: &Function, pred: Block, place: usize) -> Option<Option<usize>> {
     let Term::Jump(edge) = &f.blocks[pred].term else {
         return None;
@@ -389,8 +395,8 @@ fn is_apart(f: &Function, v: Value) -> bool {
     is_quiet && f.insts[v].state.is_none()
 }
 
-/// What an instruction is to the search for where a reference is dropped again. Most are looked at for many references, of which few concern
-/// them: this is found out once.
+/// What an instruction is to the search for where a reference is dropped again. Most are looked at
+/// for many references, of which few concern them: this is found out once.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Step {
     /// Nothing that ends an object; it may use one.
@@ -405,8 +411,8 @@ enum Step {
     Other,
 }
 
-/// Of each value the object that it is ([`Function::object_of`]), and what it is to the search, looked up once: this pass puts no value in
-/// the place of another.
+/// Of each value the object that it is ([`Function::object_of`]), and what it is to the search,
+/// looked up once: this pass puts no value in the place of another.
 struct Objects {
     of_checked: SecondaryMap<Value, PackedOption<Value>>,
     /// With the object of the first operand, but where the step is harmless or another.
@@ -507,7 +513,8 @@ impl<'a> Keeps<'a> {
         }
     }
 
-    /// Whether a store leaves the attribute as it is that holds the object, and what has that lives.
+    /// Whether a store leaves the attribute as it is that holds the object, and what has that
+    /// lives.
     fn stays(&self, f: &Function, inst: Value, store: &IntrinsicCall) -> bool {
         let (insts, at) = self.taken;
         let holder = self.holder.get_or_init(|| Holder::of(f, insts, at));
@@ -526,7 +533,8 @@ impl<'a> Keeps<'a> {
 }
 
 impl Holder {
-    /// What holds the object to which a reference is taken at this place among instructions, since it was loaded among them.
+    /// What holds the object to which a reference is taken at this place among instructions, since
+    /// it was loaded among them.
     fn of(f: &Function, insts: &[Value], at: usize) -> Option<Holder> {
         let v = f.object_of(f.arg(insts[at], 0));
         let Op::Load(load) = f.op(v) else { return None };
@@ -563,7 +571,8 @@ enum Undone {
     Never,
 }
 
-/// Where the reference that was taken to `v` before these instructions is dropped, of which some are `gone`.
+/// Where the reference that was taken to `v` before these instructions is dropped, of which some
+/// are `gone`.
 fn undone(
     f: &Function,
     objects: &Objects,
@@ -572,14 +581,17 @@ fn undone(
     v: Value,
     keeps: Option<&Keeps<'_>>,
 ) -> Undone {
-    // Once code of the program may have run, only a reference that nobody uses any more may still be undone, and only
-    // while a local keeps the object alive: then it could as well have been dropped before.
+    // Once code of the program may have run, only a reference that nobody uses any more may still
+    // be undone, and only while a local keeps the object alive: then it could as well have been
+    // dropped before.
     let mut crossed = false;
     // A new instance takes the reference over, and has it as long as nothing takes that out again.
     let mut stored = false;
-    // Drops that nobody may have seen where the unit goes on behind their check: the object may be dropped among them, no later.
+    // Drops that nobody may have seen where the unit goes on behind their check: the object may be
+    // dropped among them, no later.
     let mut unchecked = false;
-    // A local has taken the reference: then what is dropped is that of another one, which nobody may tell from this one meanwhile.
+    // A local has taken the reference: then what is dropped is that of another one, which nobody
+    // may tell from this one meanwhile.
     let mut moved = None;
     let here = |j: usize| Undone::At { drop: j, until: j };
     let object_of = |v: Value| objects.get(f, v);
@@ -597,7 +609,8 @@ fn undone(
             match step {
                 Step::Decref | Step::QuietDecref if is_it => return Undone::At { drop: j, until },
                 Step::StoreSlot | Step::QuietDecref => continue,
-                // Where another one is taken, that may be what is dropped; it would be left for the local's, which frame states have before.
+                // Where another one is taken, that may be what is dropped; it would be left for the
+                // local's, which frame states have before.
                 Step::Incref if !is_it => continue,
                 Step::Harmless if f.op(inst).exit_reason().is_none() => continue,
                 _ => return Undone::Never,
@@ -622,7 +635,8 @@ fn undone(
         {
             return Undone::Never;
         }
-        // What leaves here would drop the instance's reference and that of a local, which are one if this one is undone later.
+        // What leaves here would drop the instance's reference and that of a local, which are one
+        // if this one is undone later.
         if stored && !gives_up(f, objects, inst, v) {
             return Undone::Never;
         }
@@ -672,8 +686,8 @@ fn undone(
                     && keeps.is_some_and(|keeps| keeps.stays(f, inst, store)) => {}
             Op::Store(_)
                 if object_of(f.insts[inst].args[1]) != v && !takes_out(f, objects, inst, v) => {}
-            // What it takes out may be the object itself: then a local has another reference, or somebody does, as nothing that
-            // attributes are stored into ends unseen.
+            // What it takes out may be the object itself: then a local has another reference, or
+            // somebody does, as nothing that attributes are stored into ends unseen.
             Op::StoreQuiet(_)
                 if object_of(f.insts[inst].args[1]) != v
                     && (objects.is_in_local(f, inst, v)
@@ -697,7 +711,8 @@ fn undone(
     }
 }
 
-/// Whether the frame where an instruction leaves, if it does, has a reference on a stack that it could do without.
+/// Whether the frame where an instruction leaves, if it does, has a reference on a stack that it
+/// could do without.
 fn gives_up(f: &Function, objects: &Objects, inst: Value, v: Value) -> bool {
     let Some(state) = f.insts[inst].state else {
         return true;
@@ -706,7 +721,8 @@ fn gives_up(f: &Function, objects: &Objects, inst: Value, v: Value) -> bool {
     entries.any(|e| e.owned && objects.get(f, e.value) == v)
 }
 
-/// Whether what a store takes out, and whose end nobody will notice, may be the object, of which no local has a reference.
+/// Whether what a store takes out, and whose end nobody will notice, may be the object, of which no
+/// local has a reference.
 fn takes_out(f: &Function, objects: &Objects, store: Value, v: Value) -> bool {
     // What it stores into is known to be of the class that it needs.
     let into = f.arg(store, 0);

@@ -1,13 +1,15 @@
 //! A number that takes the place of another one becomes that one.
 //!
-//! `self.count += 1` and `l[i] = l[i] * 2.0` make a new number, store it, and let the old one end. Mostly nobody else has the old one, which
-//! is of the same class: then it may have the new value instead, which nobody can tell, and nothing is made, stored or ended
-//! ([`Op::Reuse`]). Where somebody else has it, all of this is done as before. (As in the reuse of cells whose reference is the last one:
-//! Reinking, Xie, de Moura and Leijen 2021.)
+//! `self.count += 1` and `l[i] = l[i] * 2.0` make a new number, store it, and let the old one end.
+//! Mostly nobody else has the old one, which is of the same class: then it may have the new value
+//! instead, which nobody can tell, and nothing is made, stored or ended ([`Op::Reuse`]). Where
+//! somebody else has it, all of this is done as before. (As in the reuse of cells whose reference
+//! is the last one: Reinking, Xie, de Moura and Leijen 2021.)
 //!
 //! # What must hold
-//! What the store takes out is known to be what was loaded from that place before in the same block, and is dropped at once. After the store
-//! nothing names the old object, which is then another number; and no pass relies on what it was.
+//! What the store takes out is known to be what was loaded from that place before in the same
+//! block, and is dropped at once. After the store nothing names the old object, which is then
+//! another number; and no pass relies on what it was.
 
 use super::Context;
 use crate::hir::{Block, BlockData, Edge, Function, Inst, Op, Term, Value};
@@ -37,7 +39,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// How often each object is named, by any of its names; what edges carry and what frames have at the ends of blocks included.
+/// How often each object is named, by any of its names; what edges carry and what frames have at
+/// the ends of blocks included.
 fn count_uses(f: &Function) -> SecondaryMap<Value, usize> {
     let mut uses = SecondaryMap::new();
     for &b in &f.order {
@@ -141,7 +144,8 @@ fn take_apart(f: &mut Function, b: Block, found: Found) {
     let go = new(behind, term, out_locals);
     let slow = new(rest, Term::Jump(to(go)), state.locals.clone());
     let fast = new(Vec::new(), Term::Jump(to(go)), state.locals.clone());
-    // What the store would have taken over, and the other references that are between it and the drop.
+    // What the store would have taken over, and the other references that are between it and the
+    // drop.
     let mut counts: Vec<Inst> = Vec::new();
     let drop = Inst::proved(Op::Decref, vec![boxed], Type::BOTTOM, pc);
     counts.push(Inst {

@@ -1,10 +1,12 @@
 //! Loops over a list or a tuple that run no code of the program.
 //!
-//! Nothing changes the list while such a loop runs, and nobody looks for its iterator, though a collector tracks that. So the loop
-//! counts in a register, and the iterator is made only where an exit is taken ([`Op::VirtualSeqIter`]). And the list holds its items:
-//! the local that they are stored to needs no reference of its own in the loop. Frame states name it as [`Op::Borrowed`], and what
-//! leaves the loop takes a reference. (What the local held before is dropped before the first turn, where nothing can be told from
-//! dropping it in it; if that ends an object's life, the loop is the interpreter's.)
+//! Nothing changes the list while such a loop runs, and nobody looks for its iterator, though a
+//! collector tracks that. So the loop counts in a register, and the iterator is made only where an
+//! exit is taken ([`Op::VirtualSeqIter`]). And the list holds its items: the local that they are
+//! stored to needs no reference of its own in the loop. Frame states name it as [`Op::Borrowed`],
+//! and what leaves the loop takes a reference. (What the local held before is dropped before the
+//! first turn, where nothing can be told from dropping it in it; if that ends an object's life, the
+//! loop is the interpreter's.)
 
 use super::Context;
 use super::ranges::{Counting, Loop, Tree, find_loop, is_private, remove, rewrite};
@@ -15,7 +17,8 @@ use crate::types::Type;
 
 /// Count in registers, and borrow.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    // Where a collector may move what an exit names, objects are not made there. A frame that is suspended must be true.
+    // Where a collector may move what an exit names, objects are not made there. A frame that is
+    // suspended must be true.
     let mut insts = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
     if !cx.lifetimes.are_counted()
         || insts.any(|v| matches!(f.op(*v), Op::Yield(_) | Op::ResumePoint))
@@ -53,13 +56,15 @@ struct Quiet {
     blocks: Vec<Block>,
     /// The next item, in the first block of each turn.
     item: Value,
-    /// The local that it is stored to, the parameter of the loop that this is, and its index among them.
+    /// The local that it is stored to, the parameter of the loop that this is, and its index among
+    /// them.
     local: u32,
     param: Value,
     index: usize,
     /// Where it is stored.
     stored: Block,
-    /// The reference that is taken of it, where it is stored, and where what was there before is dropped.
+    /// The reference that is taken of it, where it is stored, and where what was there before is
+    /// dropped.
     owning: [Value; 3],
     /// What uses the iterator up, after the loop.
     ends: Vec<Value>,

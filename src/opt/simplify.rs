@@ -214,7 +214,8 @@ fn become_constant(f: &mut Function, v: Value, op: Op) -> bool {
     true
 }
 
-/// A branch on a constant becomes a jump, and so does the end of a block where nothing raises any more.
+/// A branch on a constant becomes a jump, and so does the end of a block where nothing raises any
+/// more.
 fn fold_branch(f: &mut Function, b: crate::hir::Block) -> bool {
     if let Term::MayRaise { op, next, .. } = &f.blocks[b].term
         && !f.op(*op).raises()

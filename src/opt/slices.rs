@@ -1,10 +1,12 @@
 //! Slices of lists that are made only to take the place of a slice of a list: `a[i:j] = b[k:l:m]`.
 //!
-//! The list between is not made: [`Op::ListCopySlice`] copies the items. Where the right side would have made it nothing is seen to
-//! happen then, and neither between that and the assignment (else it is made), so what leaves there, or at the assignment itself, goes
-//! back to the right side: the interpreter makes the list, and does the rest once more.
+//! The list between is not made: [`Op::ListCopySlice`] copies the items. Where the right side would
+//! have made it nothing is seen to happen then, and neither between that and the assignment (else
+//! it is made), so what leaves there, or at the assignment itself, goes back to the right side: the
+//! interpreter makes the list, and does the rest once more.
 //!
-//! The bounds on the left are ints here, as those on the right are: an object with an `__index__` is the program's code.
+//! The bounds on the left are ints here, as those on the right are: an object with an `__index__`
+//! is the program's code.
 
 use super::Context;
 use crate::bytecode::GeneralOp;
@@ -179,7 +181,8 @@ impl Copied {
         let copy = emit(f, Op::ListCopySlice(step), args, Type::BOTTOM);
         insts.extend(self.after);
 
-        // What is left names no object: frames that wait while references are dropped behind the assignment.
+        // What is left names no object: frames that wait while references are dropped behind the
+        // assignment.
         let slice = &mut f.insts[self.slice];
         (slice.op, slice.args, slice.ty) = (Op::Null, Vec::new(), Type::NULLPTR);
         slice.state = None;

@@ -1,8 +1,10 @@
-//! Operands that paths tell more of than types do, and joins that are split because their sides disagree.
+//! Operands that paths tell more of than types do, and joins that are split because their sides
+//! disagree.
 //!
-//! A parameter that is an int from one side and a float from the other is neither for what comes after the join. Where paths
-//! show that only one of the two can come to an operation, its operand is refined. Where both can, what the join dominates is
-//! copied, once for each type that comes in (tail duplication, Mueller and Whalley 1995), if it is small.
+//! A parameter that is an int from one side and a float from the other is neither for what comes
+//! after the join. Where paths show that only one of the two can come to an operation, its operand
+//! is refined. Where both can, what the join dominates is copied, once for each type that comes in
+//! (tail duplication, Mueller and Whalley 1995), if it is small.
 
 use super::Context;
 use crate::bytecode::GeneralOp;
@@ -21,8 +23,8 @@ const MOST_COPIED: usize = 120;
 /// The most instructions that all copies of a function may have.
 const MOST_GROWTH: usize = 360;
 
-/// Split joins, and refine operands. What no path brings to an operand may follow from a guard that a split takes back: so the
-/// joins come first, and behind them paths are asked again.
+/// Split joins, and refine operands. What no path brings to an operand may follow from a guard that
+/// a split takes back: so the joins come first, and behind them paths are asked again.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let ask = |f: &Function| {
         let (found, cost) = find(f, cx.world, Subjects::Operands);
@@ -103,8 +105,9 @@ fn split(f: &mut Function, found: &[Finding]) -> bool {
     split
 }
 
-/// The values of which something relies on the type: what uses them, or what follows from them, is no general operation, or
-/// something that does not name them was derived from it ([`Function::relied_on`]).
+/// The values of which something relies on the type: what uses them, or what follows from them, is
+/// no general operation, or something that does not name them was derived from it
+/// ([`Function::relied_on`]).
 struct Uses(FxHashSet<Value>);
 
 impl Uses {
@@ -153,8 +156,8 @@ impl Uses {
     }
 }
 
-/// Drop guards that can't hold, where the types on the other side of a join were bet on: what uses the value is general, and
-/// will be made for the type that it has.
+/// Drop guards that can't hold, where the types on the other side of a join were bet on: what uses
+/// the value is general, and will be made for the type that it has.
 fn drop_lost_bets(f: &mut Function) {
     let uses = Uses::of(f);
     let mut dropped = Vec::new();
@@ -207,8 +210,8 @@ fn forget_derived_types(f: &mut Function) -> Vec<Value> {
     values
 }
 
-/// Derive the types of general operations from what is known of their operands: something may be built on those that still
-/// hold.
+/// Derive the types of general operations from what is known of their operands: something may be
+/// built on those that still hold.
 fn derive_again(f: &mut Function, forgotten: &[Value]) {
     let mut changed = true;
     while std::mem::take(&mut changed) {
@@ -249,8 +252,8 @@ fn refine(f: &mut Function, op: Value, index: usize, ty: Type) -> Option<String>
     Some(format!("type of {operand} but {ty} in {op}"))
 }
 
-/// Give the edges that bring a value of this type for a parameter a copy of all that the block dominates. Says whether there
-/// is one.
+/// Give the edges that bring a value of this type for a parameter a copy of all that the block
+/// dominates. Says whether there is one.
 fn split_off(f: &mut Function, block: Block, param: Value, ty: Type, room: &mut usize) -> bool {
     let params = &f.blocks[block].params;
     let Some(index) = params.iter().position(|(p, _)| *p == param) else {
@@ -296,7 +299,8 @@ fn split_off(f: &mut Function, block: Block, param: Value, ty: Type, room: &mut 
     true
 }
 
-/// Copy blocks that their first one dominates, and nothing else is dominated by it: so whatever leaves them is what edges pass.
+/// Copy blocks that their first one dominates, and nothing else is dominated by it: so whatever
+/// leaves them is what edges pass.
 fn copy_region(f: &mut Function, region: &[Block]) -> FxHashMap<Block, Block> {
     let mut values: FxHashMap<Value, Value> = FxHashMap::default();
     let mut blocks: FxHashMap<Block, Block> = FxHashMap::default();

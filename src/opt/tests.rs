@@ -1,4 +1,5 @@
-//! Names of a namespace through the builder and all passes: what stays in registers, and what is stored where.
+//! Names of a namespace through the builder and all passes: what stays in registers, and what is
+//! stored where.
 
 use super::{Context, Progress, run};
 use crate::bytecode::{Document, Pc, Reason};
@@ -27,7 +28,8 @@ fn context<'a>(world: &'a dyn World, avoid: &'a HashSet<(Pc, Reason)>) -> Contex
     }
 }
 
-/// A loop at the top of a module, entered at its head, with the names `i`, `total` and `f` (two ints and a function).
+/// A loop at the top of a module, entered at its head, with the names `i`, `total` and `f` (two
+/// ints and a function).
 fn compiled(body: &str) -> Function {
     let text = format!(
         r#"
@@ -270,7 +272,8 @@ bb0 {@0 [v0 v1] []}:
     assert!(checked.to_string().contains("\n  asserted ["), "{checked}");
 }
 
-/// A world that lacks answers when it is asked that for the so manieth time, and has been told by the next.
+/// A world that lacks answers when it is asked that for the so manieth time, and has been told by
+/// the next.
 struct Forgetful {
     asked: Cell<u32>,
     lacking: &'static [u32],

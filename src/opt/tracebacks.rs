@@ -1,13 +1,16 @@
 //! Traceback entries that nobody will see wait.
 //!
-//! A handler that drops its exception before any code of the program can have run shows it to nobody: `except KeyError: n += 1`, also
-//! `as e`, if the local is all that has it.
-//! The entry for its own frame, which needs an object of the frame and one of its own, is then made for nothing. So where a handler may
-//! end like that, its exception is caught with the entry put off ([`GeneralOp::Catch`] with 2), and on each way where the exception
-//! may be seen, [`GeneralOp::CompleteTraceback`] adds it just before. That asks whether anything was put off: who caught it looks
-//! whether the exception is nobody else's. Exits add it first of all. The end of the handler, or where its local is unbound
-//! ([`GeneralOp::ForgetTraceback`]), forgets it, unless somebody has the exception after all. So this pass must see to two things: that the
-//! unit calls nobody, raises nothing and returns nowhere in between, and that no other instruction drops the last reference.
+//! A handler that drops its exception before any code of the program can have run shows it to
+//! nobody: `except KeyError: n += 1`, also `as e`, if the local is all that has it. The entry for
+//! its own frame, which needs an object of the frame and one of its own, is then made for nothing.
+//! So where a handler may end like that, its exception is caught with the entry put off
+//! ([`GeneralOp::Catch`] with 2), and on each way where the exception may be seen,
+//! [`GeneralOp::CompleteTraceback`] adds it just before. That asks whether anything was put off:
+//! who caught it looks whether the exception is nobody else's. Exits add it first of all. The end
+//! of the handler, or where its local is unbound ([`GeneralOp::ForgetTraceback`]), forgets it,
+//! unless somebody has the exception after all. So this pass must see to two things: that the unit
+//! calls nobody, raises nothing and returns nowhere in between, and that no other instruction drops
+//! the last reference.
 //!
 //! The last pass: what moves later would have to know.
 
@@ -188,7 +191,8 @@ impl Way<'_> {
         }
     }
 
-    /// Through a block, from its instruction `i`: what is known at its end, unless the way has come to its own.
+    /// Through a block, from its instruction `i`: what is known at its end, unless the way has come
+    /// to its own.
     fn through(&mut self, b: Block, i: usize, mut known: Known) -> Option<Known> {
         for &v in &self.f.blocks[b].insts[i..] {
             match does(self.f, v, &known) {

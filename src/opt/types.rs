@@ -1,4 +1,5 @@
-//! Types of values to a fixpoint: block parameters start with nothing and take what their edges bring.
+//! Types of values to a fixpoint: block parameters start with nothing and take what their edges
+//! bring.
 
 use super::Context;
 use super::plant::{Fault, is_planted};
@@ -15,7 +16,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             f.insts[p].ty = Type::BOTTOM;
         }
     }
-    // What is news at a block that comes later is looked at in the same turn: a block comes after those that dominate it.
+    // What is news at a block that comes later is looked at in the same turn: a block comes after
+    // those that dominate it.
     let places = f.places();
     let mut changed = true;
     while std::mem::take(&mut changed) {
@@ -49,8 +51,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     f.insts.values().map(|i| i.ty).ne(before)
 }
 
-/// A parameter does not keep single values: they would only be widened one by one. Nor does it keep a class that may be assigned: it is
-/// there where other code has run.
+/// A parameter does not keep single values: they would only be widened one by one. Nor does it keep
+/// a class that may be assigned: it is there where other code has run.
 pub(super) fn widen(ty: Type) -> Type {
     let is_number = ty <= (Type::LONG_EXACT | Type::FLOAT_EXACT | Type::BOOL | Type::PRIMITIVE);
     match ty.has_value_spec() && is_number || is_of_moment(ty) {

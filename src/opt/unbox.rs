@@ -1,8 +1,8 @@
 //! Block parameters that carry numbers become raw: the loop variables that stay in registers.
 //!
-//! A parameter of one numeric class is made raw if some edge brings it a fresh box (or a numeric constant, or another
-//! such parameter). The other edges unbox; an int that has too many digits exits there, with the state of the
-//! target's start.
+//! A parameter of one numeric class is made raw if some edge brings it a fresh box (or a numeric
+//! constant, or another such parameter). The other edges unbox; an int that has too many digits
+//! exits there, with the state of the target's start.
 
 use super::Context;
 use crate::bytecode::Reason;
@@ -102,7 +102,8 @@ pub(super) fn make_raw(f: &mut Function, params: &[(Block, Value)]) {
 }
 
 fn unbox(f: &mut Function, mut preds: EnteredFrom, chosen: &[Chosen]) {
-    // First every parameter gets its raw twin and a box for its uses, so that edges between them need nothing.
+    // First every parameter gets its raw twin and a box for its uses, so that edges between them
+    // need nothing.
     for &Chosen {
         block: b,
         param: p,
@@ -204,8 +205,8 @@ fn choosable(
     param: Value,
     place: Place,
 ) -> Option<Chosen> {
-    // What is raw of these is so from the start; the others are objects that the namespace holds, or that a frame
-    // has which there is not.
+    // What is raw of these is so from the start; the others are objects that the namespace holds,
+    // or that a frame has which there is not.
     if matches!(place, Place::Name(_) | Place::Inlined) {
         return None;
     }
@@ -285,8 +286,8 @@ fn choose(f: &Function, cx: &Context<'_>, preds: &EnteredFrom) -> Vec<Chosen> {
         }
     }
     list.retain(|c| candidate[c.param].is_some());
-    // Of a parameter that may be null each edge needs to tell whether it is, also where nobody reads it then; one that relies on
-    // another goes with it.
+    // Of a parameter that may be null each edge needs to tell whether it is, also where nobody
+    // reads it then; one that relies on another goes with it.
     loop {
         let before = list.len();
         let chosen: FxHashSet<Value> = list.iter().map(|c| c.param).collect();
@@ -297,7 +298,8 @@ fn choose(f: &Function, cx: &Context<'_>, preds: &EnteredFrom) -> Vec<Chosen> {
     }
 }
 
-/// Whether each edge brings the parameter something of which it is known, or carried along, if it is null.
+/// Whether each edge brings the parameter something of which it is known, or carried along, if it
+/// is null.
 fn null_is_known(f: &Function, c: &Chosen, chosen: &FxHashSet<Value>, preds: &EnteredFrom) -> bool {
     let index = f.blocks[c.block]
         .params
@@ -314,7 +316,8 @@ fn null_is_known(f: &Function, c: &Chosen, chosen: &FxHashSet<Value>, preds: &En
         })
 }
 
-/// Whether an edge can bring a raw parameter what is in an object of this type that is no raw parameter itself: null is not opened.
+/// Whether an edge can bring a raw parameter what is in an object of this type that is no raw
+/// parameter itself: null is not opened.
 pub(super) fn can_come_raw(f: &Function, v: Value, ty: Type) -> bool {
     ty <= Type::OBJECT || matches!(f.op(v), Op::Null | Op::BoxIntIf | Op::BoxFloatIf)
 }
@@ -345,8 +348,8 @@ pub(super) fn append_constant(f: &mut Function, block: Block, op: Op, ty: Type) 
     v
 }
 
-/// Bring the parameter `raw` its number on an edge; gives the block that the edge was split by, if it was. What a field's object is
-/// dropped by, and where, goes into `dropped`.
+/// Bring the parameter `raw` its number on an edge; gives the block that the edge was split by, if
+/// it was. What a field's object is dropped by, and where, goes into `dropped`.
 fn unbox_on_edge(
     f: &mut Function,
     (pred, n): (Block, usize),
@@ -401,7 +404,8 @@ fn unbox_on_edge(
     });
     f.blocks[pred].insts.push(v);
     f.blocks[pred].term.edges_mut()[n].args[index] = v;
-    // What the slot of a local holds stays there; the reference of a stack entry, or of a field, has nobody any more.
+    // What the slot of a local holds stays there; the reference of a stack entry, or of a field,
+    // has nobody any more.
     let place = f.blocks[target].params[index].1;
     match place {
         Place::Stack(_) => {
@@ -435,8 +439,9 @@ struct DroppedField {
 }
 
 impl DroppedField {
-    /// Drop the object at the end of the block before the edge. What leaves behind that, such as a check that a loop's turns have no
-    /// more of, finds the number in a local's virtual object in place of the object.
+    /// Drop the object at the end of the block before the edge. What leaves behind that, such as a
+    /// check that a loop's turns have no more of, finds the number in a local's virtual object in
+    /// place of the object.
     fn drop(&self, f: &mut Function) {
         let pc = f.insts[self.raw].pc;
         let (boxing, _, _, ty) = self.kind.boxing();
@@ -455,8 +460,8 @@ impl DroppedField {
         f.blocks[self.pred].insts.extend(insts);
     }
 
-    /// The virtual object `here` with `boxed` for the field that is the parameter in `there`, which it is behind the edge; nothing if
-    /// there is none.
+    /// The virtual object `here` with `boxed` for the field that is the parameter in `there`, which
+    /// it is behind the edge; nothing if there is none.
     fn anew(
         &self,
         f: &mut Function,
@@ -542,7 +547,8 @@ fn substitute(
     for (i, &(_, place)) in f.blocks[target].params.iter().enumerate() {
         if let Place::Stack(k) = place {
             let arg = args[i];
-            // An edge that was made raw already carries the inner value: box it again for the state.
+            // An edge that was made raw already carries the inner value: box it again for the
+            // state.
             state.stack[k as usize].value = arg;
         }
     }

@@ -1,35 +1,46 @@
-//! Scalar replacement: a tuple, an instance, a cell or a bound method that nothing but this function can ever see is not made.
+//! Scalar replacement: a tuple, an instance, a cell or a bound method that nothing but this
+//! function can ever see is not made.
 //!
-//! A tuple whose only uses are frame states, slots of locals, and accesses at constant places becomes a **virtual** one
-//! ([`Op::VirtualTuple`]): accesses give its items, exits make it from them. The references that it owned are owned by
-//! nobody one could name, and dropped one by one where the tuple would have died, the last item first, as a tuple drops
-//! them. So each item lives exactly as long as with the tuple, and has the same count.
+//! A tuple whose only uses are frame states, slots of locals, and accesses at constant places
+//! becomes a **virtual** one ([`Op::VirtualTuple`]): accesses give its items, exits make it from
+//! them. The references that it owned are owned by nobody one could name, and dropped one by one
+//! where the tuple would have died, the last item first, as a tuple drops them. So each item lives
+//! exactly as long as with the tuple, and has the same count.
 //!
-//! An instance of a class of the program ([`Op::New`]) may be assigned to besides, by plans of which the host says what they
-//! do with an object that nobody else has seen ([`crate::facts::InstanceAccess`]). From one assignment to the next it is
-//! another [`Op::VirtualInstance`], and states and slots name the one that is it there. It drops what its attributes hold in the
-//! order of their places. Where paths meet on which it holds different values, so does a loop's head, the block gets these as parameters,
-//! and it is another one from there on.
+//! An instance of a class of the program ([`Op::New`]) may be assigned to besides, by plans of
+//! which the host says what they do with an object that nobody else has seen
+//! ([`crate::facts::InstanceAccess`]). From one assignment to the next it is another
+//! [`Op::VirtualInstance`], and states and slots name the one that is it there. It drops what its
+//! attributes hold in the order of their places. Where paths meet on which it holds different
+//! values, so does a loop's head, the block gets these as parameters, and it is another one from
+//! there on.
 //!
-//! A cell ([`Op::NewCell`]) is such an instance with one place, which may be empty. What makes a closure must have it: there it is made,
-//! with what it holds by then, and all that comes behind names that one. So what a closure refers to that is made at a function's
-//! end, or on one path, is no more than a local before. (Where that and a path on which it is not made meet, it is made at once.)
+//! A cell ([`Op::NewCell`]) is such an instance with one place, which may be empty. What makes a
+//! closure must have it: there it is made, with what it holds by then, and all that comes behind
+//! names that one. So what a closure refers to that is made at a function's end, or on one path, is
+//! no more than a local before. (Where that and a path on which it is not made meet, it is made at
+//! once.)
 //!
-//! A bound method ([`Op::BindMethod`]) is a function that is known, with one item. Calls of it were made calls of the function when the
-//! HIR was built, so that states and slots are all that names it.
+//! A bound method ([`Op::BindMethod`]) is a function that is known, with one item. Calls of it were
+//! made calls of the function when the HIR was built, so that states and slots are all that names
+//! it.
 //!
-//! A local that is such an object on every path into a block, each time another one, is one there that nobody has made either
-//! (`carried.rs`): what it holds comes with the edges, as parameters of the block ([`crate::hir::Place::Field`]). On some edges the
-//! local may be unbound, or a constant tuple: another parameter tells ([`Op::VirtualIf`]).
+//! A local that is such an object on every path into a block, each time another one, is one there
+//! that nobody has made either (`carried.rs`): what it holds comes with the edges, as parameters of
+//! the block ([`crate::hir::Place::Field`]). On some edges the local may be unbound, or a constant
+//! tuple: another parameter tells ([`Op::VirtualIf`]).
 //!
-//! Where an object dies must be known: the references to it are counted along every path, and it stays where the count
-//! is not the same on all paths to a block, where it would travel as another block's parameter, or where an exit can be taken
-//! that does not name it while it lives. Whoever looks at the frame's locals during a call-out (or after a return, through
-//! a frame object) must find the object too, so there it may have no more items than there are words for; and then no stack
-//! may name it, since what was made for the local is another object than what an exit makes for the stack.
+//! Where an object dies must be known: the references to it are counted along every path, and it
+//! stays where the count is not the same on all paths to a block, where it would travel as another
+//! block's parameter, or where an exit can be taken that does not name it while it lives. Whoever
+//! looks at the frame's locals during a call-out (or after a return, through a frame object) must
+//! find the object too, so there it may have no more items than there are words for; and then no
+//! stack may name it, since what was made for the local is another object than what an exit makes
+//! for the stack.
 //!
-//! (Escape analysis with virtual objects in frame states: Stadler, Würthinger, Mössenböck, "Partial Escape Analysis and
-//! Scalar Replacement for Java", 2014; here partial for cells alone, and with reference counts.)
+//! (Escape analysis with virtual objects in frame states: Stadler, Würthinger, Mössenböck, "Partial
+//! Escape Analysis and Scalar Replacement for Java", 2014; here partial for cells alone, and with
+//! reference counts.)
 
 mod carried;
 mod flow;
@@ -51,7 +62,8 @@ const STEPS_AN_INST: usize = 16;
 
 /// Make virtual what can be.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    // Where a collector may move what an exit names, making one object must not let go of the fields of the next.
+    // Where a collector may move what an exit names, making one object must not let go of the
+    // fields of the next.
     if !cx.lifetimes.are_counted() {
         return false;
     }
@@ -128,7 +140,8 @@ fn size_of(f: &Function, b: Block) -> usize {
     data.insts.len() + args.sum::<usize>()
 }
 
-/// Put into the blocks what stands for the references to objects that were taken and dropped, and for what was done with them.
+/// Put into the blocks what stands for the references to objects that were taken and dropped, and
+/// for what was done with them.
 fn sweep(f: &mut Function, gone: Gone) {
     let Gone {
         instead: mut gone,
@@ -186,7 +199,8 @@ struct Candidate {
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
     Tuple,
-    /// An instance of a class of the program, by the host's token, with the type that it has as long as nobody else has it.
+    /// An instance of a class of the program, by the host's token, with the type that it has as
+    /// long as nobody else has it.
     Instance(u64, Type),
     Cell,
     /// This function, bound to something.
@@ -279,7 +293,8 @@ impl<'a> Uses<'a> {
         })
     }
 
-    /// The virtual objects that the object is in, or is in something that is in them; `None` if they are too many levels.
+    /// The virtual objects that the object is in, or is in something that is in them; `None` if
+    /// they are too many levels.
     fn containers(&self, object: Value) -> Option<FxHashSet<Value>> {
         let mut all = FxHashSet::default();
         let mut level = vec![object];
@@ -386,7 +401,8 @@ impl Contents {
         new
     }
 
-    /// Whether an object of the one class may hold this as well as that, each value in place of another.
+    /// Whether an object of the one class may hold this as well as that, each value in place of
+    /// another.
     fn is_like(&self, other: &Contents) -> bool {
         self.places == other.places && self.values.len() == other.values.len()
     }
@@ -478,7 +494,8 @@ fn plan(
     Some((plans, fields))
 }
 
-/// What is found of an object, with new parameters in the blocks that it comes to holding one thing or another.
+/// What is found of an object, with new parameters in the blocks that it comes to holding one thing
+/// or another.
 fn followed(
     f: &mut Function,
     subject: &Subject,
@@ -508,7 +525,8 @@ fn followed(
 }
 
 impl Plan {
-    /// Let edges bring what the object holds from where they come, wherever that may be one thing or another.
+    /// Let edges bring what the object holds from where they come, wherever that may be one thing
+    /// or another.
     fn join(&self, f: &mut Function) {
         for (&block, &version) in &self.found.joins {
             let params = self.found.versions[version].values.iter();
@@ -522,7 +540,8 @@ impl Plan {
         }
     }
 
-    /// Change all but what takes and drops references, or assigns: what becomes of those, `gone` gets.
+    /// Change all but what takes and drops references, or assigns: what becomes of those, `gone`
+    /// gets.
     fn carry_out(&self, f: &mut Function, gone: &mut Gone) {
         let object = self.object;
         let versions = self.versions(f);
@@ -732,7 +751,8 @@ impl Plan {
         }
     }
 
-    /// In a block, from an instruction on, let the object (as itself, or as it was last) be the one that was made.
+    /// In a block, from an instruction on, let the object (as itself, or as it was last) be the one
+    /// that was made.
     fn name_made(&self, f: &mut Function, (last, cell): (Value, Value), b: Block, from: usize) {
         let renaming = Renaming {
             object: self.object,
@@ -849,7 +869,8 @@ fn drops(f: &mut Function, death: Value, items: Vec<Value>) -> Vec<Value> {
     drops
 }
 
-/// Whether the value holds no reference that could be dropped: a box that is not made, or an object that stays.
+/// Whether the value holds no reference that could be dropped: a box that is not made, or an object
+/// that stays.
 fn is_uncounted(f: &Function, v: Value) -> bool {
     let v = f.object_of(v);
     matches!(f.op(v), Op::Const(object) if object.is_immortal()) || is_box(f, v)
@@ -862,7 +883,8 @@ fn is_box(f: &Function, v: Value) -> bool {
     )
 }
 
-/// What every instruction that uses the object wants of it; `None` if one of them needs it to be there.
+/// What every instruction that uses the object wants of it; `None` if one of them needs it to be
+/// there.
 fn uses(
     f: &Function,
     world: &Uses<'_>,

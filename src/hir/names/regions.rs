@@ -13,7 +13,8 @@ pub(super) struct Region {
     pub(super) used: BTreeSet<u32>,
     /// Those that they bind or delete.
     pub(super) stored: BTreeSet<u32>,
-    /// The names in registers, and the class of those that are dirty; known once the region is entered.
+    /// The names in registers, and the class of those that are dirty; known once the region is
+    /// entered.
     pub(super) held: Option<BTreeMap<u32, Option<RawKind>>>,
 }
 
@@ -124,8 +125,8 @@ fn is_delete(instr: &Instr) -> bool {
 
 /// The strongly connected components that are cycles.
 fn components(nodes: &[Pc], next: &dyn Fn(Pc) -> Vec<Pc>) -> Vec<Vec<Pc>> {
-    // Kosaraju's: components are the trees of a search over the reversed edges, in the order in which a search over
-    // the edges is done with their nodes, the last first.
+    // Kosaraju's: components are the trees of a search over the reversed edges, in the order in
+    // which a search over the edges is done with their nodes, the last first.
     fn search(from: Pc, next: &dyn Fn(Pc) -> Vec<Pc>, seen: &mut HashSet<Pc>) -> Vec<Pc> {
         let mut done = Vec::new();
         if !seen.insert(from) {

@@ -1,11 +1,14 @@
 //! One check of bounds before a loop, for those of all turns.
 //!
-//! Where a loop counts up to a limit and each turn looks into a sequence at its counter (or at a constant distance of it), and the
-//! length is one that no turn changes, the limit's place says it for all turns: the limit is compared with the length where
-//! that is read, before the loop and again when pending work was done. Where the comparison fails, the unit leaves there, and the
-//! interpreter finds out whether a turn gets so far; where it fails often, each turn checks for itself the next time.
+//! Where a loop counts up to a limit and each turn looks into a sequence at its counter (or at a
+//! constant distance of it), and the length is one that no turn changes, the limit's place says it
+//! for all turns: the limit is compared with the length where that is read, before the loop and
+//! again when pending work was done. Where the comparison fails, the unit leaves there, and the
+//! interpreter finds out whether a turn gets so far; where it fails often, each turn checks for
+//! itself the next time.
 //!
-//! (Guard motion out of counted loops, as in Würthinger, Wimmer and Mössenböck's elimination of bounds checks for HotSpot, 2007.)
+//! (Guard motion out of counted loops, as in Würthinger, Wimmer and Mössenböck's elimination of
+//! bounds checks for HotSpot, 2007.)
 
 use super::{Operand, Planner};
 use crate::bytecode::Reason;
@@ -20,7 +23,8 @@ struct Counter {
 }
 
 impl Planner<'_> {
-    /// Add the steps that check the bounds of all turns; gives the checks that are needless then, each with its place.
+    /// Add the steps that check the bounds of all turns; gives the checks that are needless then,
+    /// each with its place.
     pub(super) fn limits(&mut self) -> Vec<(Value, Value)> {
         let mut needless = Vec::new();
         if !self.may_leave || self.is_avoided(Reason::Bounds) {

@@ -1,11 +1,14 @@
-//! Objects that are never made, where paths meet: a local that is one of them on each edge into a block, each time another one, is a
-//! parameter of the block. In its place the block gets what these hold.
+//! Objects that are never made, where paths meet: a local that is one of them on each edge into a
+//! block, each time another one, is a parameter of the block. In its place the block gets what
+//! these hold.
 //!
-//! Objects and parameters that come to each other are a group, of which all become virtual or none. The parameter owns the only
-//! reference, so the object that comes with an edge has no other name afterwards, and who is who never needs to be told.
+//! Objects and parameters that come to each other are a group, of which all become virtual or none.
+//! The parameter owns the only reference, so the object that comes with an edge has no other name
+//! afterwards, and who is who never needs to be told.
 //!
-//! Besides them, one constant of the code may come: null, since most locals of a loop are unbound before it, or a tuple. Of this the
-//! parameters get the items, so whoever takes some out need not know which one it is; only an exit does. Of null they get nulls.
+//! Besides them, one constant of the code may come: null, since most locals of a loop are unbound
+//! before it, or a tuple. Of this the parameters get the items, so whoever takes some out need not
+//! know which one it is; only an exit does. Of null they get nulls.
 
 use super::{Candidate, Contents, Kind, Plan, Use, is_uncounted};
 use crate::facts::{Source, World};
@@ -34,7 +37,8 @@ struct Other {
     value: Value,
 }
 
-/// What was made, with the parameters that nothing else comes to, as far as nothing of it goes elsewhere.
+/// What was made, with the parameters that nothing else comes to, as far as nothing of it goes
+/// elsewhere.
 pub(super) fn groups(f: &Function, world: &dyn World, made: Vec<Candidate>) -> Vec<Group> {
     let mut order = Vec::new();
     let mut made = made.into_iter().peekable();
@@ -179,7 +183,8 @@ impl Maybe {
 
 /// What the parameters of a group hold.
 pub(super) struct Fields {
-    /// The parameters, in order; what they hold is known once one of the objects is that comes to them.
+    /// The parameters, in order; what they hold is known once one of the objects is that comes to
+    /// them.
     params: Vec<Candidate>,
     held: FxHashMap<Value, Option<Held>>,
     others: Vec<Other>,
@@ -257,7 +262,8 @@ impl Fields {
         Some(())
     }
 
-    /// Find out the types of the new parameters; `None` if something is asked of one that does not hold.
+    /// Find out the types of the new parameters; `None` if something is asked of one that does not
+    /// hold.
     pub(super) fn settle(
         &mut self,
         f: &mut Function,
@@ -374,7 +380,8 @@ impl Fields {
         passed.chain(joined)
     }
 
-    /// Let edges bring what the parameters hold in place of these. What they become comes at the start of their blocks.
+    /// Let edges bring what the parameters hold in place of these. What they become comes at the
+    /// start of their blocks.
     pub(super) fn travel(
         &self,
         f: &mut Function,
@@ -433,7 +440,8 @@ impl Fields {
         first
     }
 
-    /// Bring a parameter its constant: a reference to each item, and none to the tuple, which the code holds.
+    /// Bring a parameter its constant: a reference to each item, and none to the tuple, which the
+    /// code holds.
     fn bring(&self, f: &mut Function, cx: &Context<'_>, other: &Other) -> Arrival {
         let &Other { edge, param, value } = other;
         let (block, target) = (edge.0, f.blocks[edge.0].term.edges()[edge.1].block);

@@ -1,4 +1,5 @@
-//! Where an object dies that may become virtual, and what it holds at each place: the references to it, counted along all paths.
+//! Where an object dies that may become virtual, and what it holds at each place: the references to
+//! it, counted along all paths.
 
 use super::carried::{Fields, MOST_FIELDS};
 use super::{CONTENT, Contents, Use, is_object};
@@ -22,7 +23,8 @@ pub(super) struct Found {
     pub loads: FxHashMap<Value, Value>,
     /// The version that each assignment makes, and the value that it takes out.
     pub stores: BTreeMap<Value, (usize, Option<Value>)>,
-    /// The instructions that name the object in their state or as an operand, with the version that it is there.
+    /// The instructions that name the object in their state or as an operand, with the version that
+    /// it is there.
     pub named: Vec<(Value, usize)>,
     /// The blocks where it is known, with the versions at their start and end.
     pub blocks: Vec<(Block, usize, usize)>,
@@ -44,7 +46,8 @@ pub(super) struct Found {
     pub quiet: Vec<Value>,
 }
 
-/// An edge on which the object becomes a parameter: the block it comes from, and the number of the edge there.
+/// An edge on which the object becomes a parameter: the block it comes from, and the number of the
+/// edge there.
 pub(super) struct Passed {
     pub edge: (Block, usize),
     pub param: Value,
@@ -52,8 +55,8 @@ pub(super) struct Passed {
     pub version: usize,
 }
 
-/// An edge into a block that the object comes to holding one thing or another: the block it comes from, the number of the edge
-/// there, and the version that it is on it.
+/// An edge into a block that the object comes to holding one thing or another: the block it comes
+/// from, the number of the edge there, and the version that it is on it.
 pub(super) struct Joined {
     pub edge: (Block, usize),
     pub version: usize,
@@ -89,7 +92,8 @@ enum Mention {
     InAnother,
 }
 
-/// What is known of the object where control is. Where there is no reference, it is the first version.
+/// What is known of the object where control is. Where there is no reference, it is the first
+/// version.
 #[derive(Clone, Copy, PartialEq)]
 struct At {
     count: usize,
@@ -159,7 +163,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The first block found that it comes to holding one thing or another; `None` if something forbids that it is virtual.
+    /// The first block found that it comes to holding one thing or another; `None` if something
+    /// forbids that it is virtual.
     fn follow(&mut self, idom: &Dominators) -> Option<Option<(Block, Contents)>> {
         let (f, (home, start)) = (self.f, self.subject.start);
         let made = At {
@@ -227,7 +232,8 @@ impl<'a> Flow<'a> {
         Some(At { version, ..at })
     }
 
-    /// What the object holds on one of two edges into a block, if it may come to it holding one thing or another.
+    /// What the object holds on one of two edges into a block, if it may come to it holding one
+    /// thing or another.
     fn can_join(&self, a: At, b: At) -> Option<Contents> {
         let [held, other] = [a, b].map(|at| &self.found.versions[at.version]);
         let is_one = a.count == b.count && a.made.is_none() && b.made.is_none();
@@ -238,7 +244,8 @@ impl<'a> Flow<'a> {
         may.then(|| held.clone())
     }
 
-    /// What is known of the object on an edge: nothing refers to it any more if it becomes a parameter there.
+    /// What is known of the object on an edge: nothing refers to it any more if it becomes a
+    /// parameter there.
     fn pass(&mut self, from: (Block, usize), edge: &Edge, at: At) -> Option<At> {
         let f = self.f;
         *self.steps = self.steps.checked_sub(edge.args.len())?;
@@ -251,7 +258,8 @@ impl<'a> Flow<'a> {
             return Some(at);
         };
         let (param, _) = f.blocks[edge.block].params[index];
-        // Two parameters would be one object, and another reference has nobody any more who could be named.
+        // Two parameters would be one object, and another reference has nobody any more who could
+        // be named.
         if passed.next().is_some() || at.count != 1 || !self.fields.is_holder(param) {
             return None;
         }
@@ -322,7 +330,8 @@ impl<'a> Flow<'a> {
             let Some(state) = state else {
                 continue;
             };
-            // A frame that is suspended holds objects, and a generator takes over those of the frame that makes it.
+            // A frame that is suspended holds objects, and a generator takes over those of the
+            // frame that makes it.
             let suspends = matches!(
                 inst.op,
                 Op::Yield(_) | Op::General(GeneralOp::MakeGenerator, _)
@@ -479,7 +488,8 @@ impl<'a> Flow<'a> {
             .then_some(Mention::InAnother)
     }
 
-    /// Others may look at these locals: the number of those that hold the object, if it can be shown in them.
+    /// Others may look at these locals: the number of those that hold the object, if it can be
+    /// shown in them.
     fn seen(&self, locals: &[Value], at: At) -> Option<usize> {
         let mut held = 0;
         for &local in locals {
@@ -492,8 +502,8 @@ impl<'a> Flow<'a> {
         Some(held)
     }
 
-    /// Whether a local holds what the object does at the end of a block that returns, so that it dies there where it would with the object,
-    /// as far as anybody could notice.
+    /// Whether a local holds what the object does at the end of a block that returns, so that it
+    /// dies there where it would with the object, as far as anybody could notice.
     fn is_shared(&self, b: Block, item: Value) -> bool {
         let f = self.f;
         let data = &f.blocks[b];
