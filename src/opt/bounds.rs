@@ -1,8 +1,9 @@
 //! One check of bounds for several constant places of a sequence.
 //!
-//! Where a block looks into the same sequence at several constant places, and its length is one
-//! value for all of them, the check of the last place says it for the others: it is made first, and
-//! they are constants. Where it fails, the unit leaves a little earlier than it would have.
+//! If a block reads the same sequence at several constant places, and its length is one value for
+//! all of them, the check of the last place covers the others: it is made first, and the others
+//! become constants. For example `x, y, z = p[0], p[1], p[2]` checks `2` alone. Where it fails, the
+//! unit exits a little earlier than it would have.
 //!
 //! (Guard widening, as in LLVM's and Graal's loops, on straight code.)
 

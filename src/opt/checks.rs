@@ -1,4 +1,4 @@
-//! Removal of checks of what code of the program may have changed, where none can have run.
+//! Removal of checks of validity and state where no user code can have run since the last one.
 
 use super::Context;
 use super::plant::{Fault, is_planted};

@@ -1,16 +1,17 @@
-//! Which functions can be closed units: they run no code of the program, take and give numbers
-//! only, and so need no frame.
+//! Functions that can be closed units: they run no user code, take and return numbers only, and so
+//! need no frame.
 
 use crate::facts::{RawKind, RawSignature};
 use crate::hir::{Function, Op, Term, Value};
 use crate::types::Type;
 
 /// The signature that `f`, a function unit after all passes, would have as a closed unit: each
-/// parameter travels as the class that the function asks of it, the result as what most returns
-/// give. `None` if there is no such signature, or if `f` plainly does something that a closed unit
-/// cannot.
+/// parameter travels as the class that the function checks it for, the result as the class of most
+/// returns. `None` if there is no such signature, or if `f` plainly has an instruction that a
+/// closed unit cannot have.
 ///
-/// Only a guess: the function is built again for it, and [`find_open`] says whether that is closed.
+/// This is a guess: the function is built again for it, and [`find_open`] decides whether that is
+/// closed.
 pub fn signature(f: &Function) -> Option<RawSignature> {
     let argcount = f.code.argcount as usize;
     let mut params: Vec<Option<RawKind>> = vec![None; argcount];
@@ -91,7 +92,7 @@ fn is_raw(f: &Function, v: Value) -> bool {
     ty <= (Type::CINT64 | Type::CDOUBLE | Type::CBOOL) && !ty.is_bottom()
 }
 
-/// A box that is never made, a constant, or no object: nothing that a reference must be held to.
+/// A box, a virtual object, a constant, or no object: a value that needs no reference.
 fn is_uncounted(f: &Function, v: Value) -> bool {
     let op = f.op(f.object_of(v));
     op.is_box() || op.is_virtual_aggregate() || matches!(op, Op::Const(_) | Op::Null)

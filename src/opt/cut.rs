@@ -1,5 +1,4 @@
-//! Removal of what stands behind checks that always fail: what is said of the values there may be
-//! anything.
+//! Removal of instructions behind checks that always fail, where any type may have been derived.
 
 use super::Context;
 use crate::hir::{Function, Term, remove_trivial_params};

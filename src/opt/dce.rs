@@ -1,13 +1,15 @@
-//! Removal of instructions whose results nobody needs and that do nothing else.
+//! Removal of instructions that have no effect and whose results are not used.
 
 use super::Context;
 use super::plant::{Fault, is_planted};
 use crate::hir::{Function, Op, Term, Value};
 use cranelift_entity::SecondaryMap;
 
-/// Keep what has effects, what may be seen at an exit, and what those need.
+/// Keeps the instructions that must stay by the op table, the values that exits name, and the
+/// operands of both.
 ///
-/// Guards stay even if nothing names their result: what was folded by the type they gave does not.
+/// Guards stay even if their results are not used: other instructions were folded by the type that
+/// the guard proved.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     let mut live = Live {
         is_live: SecondaryMap::with_capacity(f.insts.len()),
@@ -58,7 +60,7 @@ fn is_removed_by_fault(op: &Op) -> bool {
         && !op.exit_may_raise()
 }
 
-/// What is needed, as far as that is known.
+/// The values that are used, as far as they are known.
 struct Live {
     is_live: SecondaryMap<Value, bool>,
     /// Of these what they need is not looked at yet.

@@ -1,24 +1,26 @@
-//! Bets that what is dropped does not end, or that nobody sees it end.
+//! Speculation that dropped objects are not deallocated, or that their destructors run no user
+//! code.
 //!
-//! Dropping the last reference to an object may run code of the program, after which nothing is
-//! known of memory any more. What a store takes out, or somebody else holds, mostly lives on or is
-//! a number. So such a drop, or several with nothing but stores into locals between, is followed by
-//! a check that leaves where it ended an object whose end may have been seen ([`Op::CheckUnseen`]):
-//! it is made only there, and what is known before the drops is known behind the check. A bet that
-//! was lost is not made again, and where several were, none is.
+//! Dropping the last reference to an object may run arbitrary user code, after which nothing is
+//! known of memory any more. The value that a store overwrites mostly has other owners or is a
+//! number. So such a drop, or several with only stores into locals between them, is followed by
+//! [`Op::CheckUnseen`], which exits if a drop has deallocated an object whose destructor may run
+//! user code. Facts from before the drops still hold behind the check. A speculation that failed is
+//! not made again, and after several failures in a function there are none in it.
 
 use super::Context;
 use crate::bytecode::Reason;
 use crate::hir::{Function, Op, Passed, Validity, Value};
 
-/// When so many bets of a function were lost, there are no more in it: each costs a unit.
+/// After so many failures in a function it has no more of these speculations: each failure costs a
+/// unit.
 const MOST_LOST: usize = 4;
 
-/// How many drops one check is for: where one was seen, what follows it may be made elsewhere, each
-/// time again.
+/// The number of drops that one check covers. After a failure, what follows may be compiled again
+/// elsewhere, each time again.
 const MOST_IN_ROW: usize = 4;
 
-/// Make checks of validity that only drops precede checks that those were not seen.
+/// Replaces checks of validity that only such drops precede by [`Op::CheckUnseen`].
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let lost = cx.avoid.iter().filter(|bet| bet.1 == Reason::Ended);
     if lost.count() >= MOST_LOST {
@@ -28,14 +30,14 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let passed = Passed::of(f);
     let mut checks = Vec::new();
     for &b in &f.order {
-        // If nothing but such drops stands before: how many, and whether one that is worth a bet is
-        // among them.
+        // If only such drops precede: their number, and whether one of them is a reason to
+        // speculate.
         let mut group: Option<(usize, bool)> = None;
         let dirty = validity.dirty_before(f, b);
         for (&v, is_dirty) in f.blocks[b].insts.iter().zip(dirty) {
             group = match f.op(v) {
                 Op::Refine(_) | Op::Held | Op::Kin(_) => group,
-                // Who sees a drop is shown the object that is stored next.
+                // User code that a drop runs finds the object that is stored next in the frame.
                 Op::StoreSlot(_) if !f.op(f.arg(v, 0)).is_virtual() => group,
                 Op::Decref => {
                     let dropped = f.arg(v, 0);
@@ -63,8 +65,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     !checks.is_empty()
 }
 
-/// Whether dropping the value mostly runs no code of the program: on every way it was stored
-/// somewhere for some time, or still is, or the caller has it.
+/// Whether dropping the value mostly runs no user code: on every path it was stored somewhere for
+/// some time, or still is, or the caller has it.
 fn is_kept(f: &Function, passed: &Passed, v: Value) -> bool {
     let is_kept = |root: &Value| {
         matches!(

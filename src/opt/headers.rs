@@ -1,11 +1,11 @@
-//! What each turn checks of what it carries is checked where the loop begins.
+//! Checks of loop-carried values move from each iteration to the entry of the loop.
 //!
-//! An accumulator that came in as an argument is of any class in the first turn, and of one in all
-//! others: what the loop computed. So a parameter of a loop's head that each turn begins with a
-//! check of, and that all ways back give a value of the class that is checked, is checked on the
-//! way in. Then it has that type in the whole loop, needs no check there, and may be carried
-//! unboxed. (The second turn's check of a peeled loop, without the copy.) A loop of no turns may
-//! leave at such a check needlessly, which is a bet like others.
+//! An accumulator that came in as an argument has any class in the first iteration, and the class
+//! of the loop's result in all others. If each iteration begins with a check of a parameter of the
+//! loop's header, and all back edges pass a value of the class that is checked, the parameter is
+//! checked before the loop. Then it has that type in the whole loop, needs no check there, and may
+//! be carried unboxed. (The second iteration's check of a peeled loop, without the copy.) A loop
+//! without iterations may exit at such a check needlessly; that is a speculation like others.
 
 use super::Context;
 use super::ranges::Tree;
@@ -20,8 +20,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     }
     let tree = Tree::of(f);
     let mut changed = false;
-    // Inner loops come later in the order: what is checked before them is checked in the outer
-    // ones' turns.
+    // Inner loops come later in the order: a check before an inner loop stands in an iteration of
+    // the outer one.
     for header in headers {
         let Some((before, latches)) = tree.ways_into(f, header) else {
             continue;
@@ -33,8 +33,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// The checks that each turn makes of parameters of the loop's head, each with the parameter's
-/// place.
+/// The checks that each iteration makes of parameters of the loop's header, each with the
+/// parameter's place.
 fn guards(f: &Function, tree: &Tree, header: Block, latches: &[Block]) -> Vec<(Value, usize)> {
     let place_of = |guard: Value| {
         let of = f.arg(guard, 0);

@@ -1,13 +1,13 @@
-//! What the unit's own objects hold.
+//! Facts about the contents of the unit's own objects.
 //!
-//! A list that a function makes, fills and reads holds what the function has put into it: where
-//! nobody else has the list, an item needs no check of its class. The [annotation
-//! engine](crate::infer) finds out what that is, over the whole unit. It is asked where a check
-//! could go: where there is one of what was taken out of an object that the unit made, or where an
-//! item of one is replaced.
+//! A list that a function allocates, fills and reads contains what the function has put into it: if
+//! no other code has the list, its items need no checks of their class. The [annotation
+//! engine](crate::infer) finds these facts, over the whole unit. It runs only if a check could go:
+//! a check of an item of an object that the unit has allocated, or a store that replaces such an
+//! item.
 //!
-//! The facts follow from the program, as long as nobody finds an object that he was not given: that
-//! is [assumed](Assumption::ObjectsPrivate), and the host watches for it.
+//! The facts follow from the program, as long as no code finds an object that it was not given:
+//! that is [assumed](Assumption::ObjectsPrivate), and the host watches for it.
 
 use super::Context;
 use crate::bytecode::{GeneralOp, Reason};
@@ -65,20 +65,21 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// What is known of an instruction.
+/// A fact about an instruction.
 #[derive(Clone, Copy)]
 enum Known {
     /// A guard holds: the operand is of this type.
     Class(Type),
-    /// What it takes out of an object is of this type: what comes after it need not look.
+    /// The item that it takes out of an object has this type: the instructions behind it need no
+    /// check.
     Item(Type),
     /// The truth value that it gives.
     Truth(bool),
 }
 
-/// Whether the op takes an item out of an object, and stays what does so. (A general operation may
-/// become another instruction, and an item of a tuple that is never made is what was put there:
-/// neither says what was found.)
+/// Whether the op takes an item out of an object, and remains such an op. (A general operation may
+/// become another instruction, and an item of a virtual tuple is the value that was put there: for
+/// neither is the fact kept.)
 fn takes_out(op: &Op) -> bool {
     matches!(
         op,
@@ -86,7 +87,7 @@ fn takes_out(op: &Op) -> bool {
     )
 }
 
-/// The class that a value was found to be of, if that says more than its type.
+/// The class that a value was found to have, if that is more precise than its type.
 fn news(known: Type, found: Type) -> Option<Type> {
     if found.is_bottom() {
         return None;
@@ -95,7 +96,7 @@ fn news(known: Type, found: Type) -> Option<Type> {
     (is_builtin_exact(class) && class <= known && class != known).then_some(class)
 }
 
-/// Whether the op only finds something out, as a truth value.
+/// Whether the op only tests something, and returns a truth value.
 fn is_question(op: &Op) -> bool {
     matches!(op, Op::IsNone | Op::IsNull)
 }
@@ -116,8 +117,8 @@ fn rely_on(f: &mut Function, v: Value, known: Known) {
     }
 }
 
-/// Let the process end where the fact is false; gives what is to stand behind the instruction for
-/// that.
+/// Ends the process where the fact is false; returns the instructions that do that, which stand
+/// behind the instruction.
 fn assert(f: &mut Function, b: Block, v: Value, known: Known) -> Vec<Value> {
     let mut checks = Vec::new();
     match known {
@@ -145,14 +146,14 @@ fn assert(f: &mut Function, b: Block, v: Value, known: Known) -> Vec<Value> {
 /// A guard that ends the process where it fails.
 fn assert_here(f: &mut Function, b: Block, op: Op, operand: Value, ty: Type) -> Value {
     let mut guard = Inst::proved(op, vec![operand], ty, f.insts[operand].pc);
-    // Nobody goes on from here if it does not hold.
+    // The process does not continue from here.
     guard.state = Some(f.states.push(f.blocks[b].entry_state.clone()));
     let guard = f.insts.push(guard);
     f.asserted.insert(guard);
     guard
 }
 
-/// Which values are objects that the unit made, or come out of such.
+/// The values that are objects that the unit has allocated, or come out of such.
 struct Own<'a> {
     f: &'a Function,
     preds: Predecessors,
@@ -175,8 +176,8 @@ impl Own<'_> {
         }
     }
 
-    /// Whether there is a check of what was taken out of an own object, or a store into one, in a
-    /// unit that is not too long.
+    /// Whether there is a check of an item of an own object, or a store into one, in a unit that is
+    /// not too long.
     fn has_checks(&self) -> bool {
         let f = self.f;
         let insts = f.order.iter().flat_map(|b| &f.blocks[*b].insts);
@@ -189,7 +190,7 @@ impl Own<'_> {
         insts.any(|v| {
             let checked = match f.op(v) {
                 Op::GuardType(_) | Op::IsNone => self.container_of(f.object_of(f.arg(v, 0))),
-                // It drops what it replaces, of which somebody may notice the end.
+                // It drops the item that it replaces, of which the destructor may run user code.
                 Op::ListSet => Some(f.arg(v, 0)),
                 _ => None,
             };
@@ -197,7 +198,7 @@ impl Own<'_> {
         })
     }
 
-    /// Whether the instruction makes a container.
+    /// Whether the instruction allocates a container.
     fn makes(&self, v: Value) -> bool {
         match self.f.op(v) {
             Op::General(op, _) => {
@@ -215,7 +216,7 @@ impl Own<'_> {
         }
     }
 
-    /// What an object was taken out of.
+    /// The container that an object was taken out of.
     fn container_of(&self, v: Value) -> Option<Value> {
         let f = self.f;
         match f.op(v) {
@@ -231,7 +232,7 @@ impl Own<'_> {
         }
     }
 
-    /// Whether a value can be nothing but an own object, or what came out of one.
+    /// Whether a value can only be an own object, or an item of one.
     fn is_own(&self, v: Value, seen: &mut FxHashSet<Value>) -> bool {
         let v = self.f.object_of(v);
         if !seen.insert(v) || self.makes(v) || *self.f.op(v) == Op::Null {

@@ -1,13 +1,14 @@
-//! Drops that end nothing, since a tuple holds the object too.
+//! Drops that deallocate nothing, since a tuple has the object too.
 //!
-//! A tuple keeps its items for as long as it lives, and a local keeps the tuple. So where a
-//! reference to what was read from the tuple is dropped while a local has that, it is not the last
-//! one: no code of the program runs, and there is nothing to look for behind it.
+//! A tuple keeps its items alive, and a local keeps the tuple alive. So a reference to an item of
+//! the tuple is not the last one while the local has the tuple: dropping it runs no user code, and
+//! needs no check behind it. For example, `a, b = pair` drops the old `a`, which is an item of the
+//! local `last`.
 
 use super::Context;
 use crate::hir::{Block, Function, Inst, Op, Validity, Value};
 
-/// Mark what is held where it is dropped ([`Op::Held`]).
+/// Marks objects that a tuple keeps alive where they are dropped ([`Op::Held`]).
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let blocks = f.order.iter().copied();
     let blocks: Vec<Block> = blocks
@@ -21,7 +22,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     for b in blocks {
         let held = held_in(f, &validity, b);
         changed |= !held.is_empty();
-        // From the end, so that the places of the others stay.
+        // From the end, so that the places of the others stay valid.
         for at in held.into_iter().rev() {
             let drop = f.blocks[b].insts[at];
             let dropped = f.arg(drop, 0);
@@ -34,7 +35,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// Whether an instruction drops an item of a tuple, which may run code of the program.
+/// Whether an instruction drops an item of a tuple, of which the destructor may run user code.
 fn is_of_tuple(f: &Function, v: Value) -> bool {
     *f.op(v) == Op::Decref && {
         let dropped = f.arg(v, 0);
@@ -45,7 +46,7 @@ fn is_of_tuple(f: &Function, v: Value) -> bool {
 /// The places of the drops of what tuples in locals hold.
 fn held_in(f: &Function, validity: &Validity, b: Block) -> Vec<usize> {
     let data = &f.blocks[b];
-    // What has no reference of its own in the slot, or is no object, keeps nothing.
+    // A value that has no reference of its own in the slot, or is no object, keeps nothing alive.
     let kept = |v: Value| {
         let op = f.op(v);
         let keeps = !op.is_virtual() && !matches!(op, Op::Borrowed | Op::RangeAt(_));
@@ -62,9 +63,9 @@ fn held_in(f: &Function, validity: &Validity, b: Block) -> Vec<usize> {
             Op::Decref => {
                 let dropped = f.object_of(f.arg(v, 0));
                 let tuple = || Some(f.object_of(f.arg(dropped, 0)));
-                // Code of the program may have changed the locals where nobody has looked since.
+                // User code may have changed the locals since the last check of validity.
                 let is_held = !is_dirty && is_of_tuple(f, v) && locals.contains(&tuple());
-                // A local may have given up what is dropped, as all do at the end.
+                // A local may have given its reference to the drop, as all do at the end.
                 let given_up = |local: &&mut Option<Value>| **local == Some(dropped);
                 locals
                     .iter_mut()

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::hir::{Function, Op};
 
-/// Remove all counting. Passes that come after find nothing that might end a life.
+/// Removes all counting. The passes behind this find no drop that might deallocate an object.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     if cx.lifetimes.are_counted() {
         return false;

@@ -1,10 +1,10 @@
 //! Blocks that follow each other for sure become one.
 //!
-//! Operations that may raise end their blocks; once they are specialised most of them do not, and
-//! what was one straight line should be one again for the passes that look at a block at a time.
+//! Operations that may raise end their blocks. Most of them do not raise once they are specialised,
+//! and straight code should be one block again for the passes that look at one block at a time.
 //!
-//! So does a branch of which one side only leaves, as where code was never reached: that is a
-//! check, and the other side follows.
+//! A branch of which one side only exits (code that was never reached) becomes a check, and the
+//! other side follows it.
 
 use super::Context;
 use crate::bytecode::{GeneralOp, Pc, Reason};
@@ -19,13 +19,13 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
         changed |= check_branch(f, b);
     }
     if changed {
-        // Nothing leads to what left.
+        // No edge leads to the block that exits.
         let entry = f.entry();
         f.compute_order(entry);
     }
     let preds = f.predecessors();
     for b in f.order.clone() {
-        // What was appended is empty and leads nowhere.
+        // The block that was appended is empty and has no successors.
         while let Term::Jump(edge) = &f.blocks[b].term {
             let next = edge.block;
             let data = &f.blocks[next];
@@ -55,8 +55,8 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     changed
 }
 
-/// Whether the slots of locals hold the same objects at the end of a block as at the start of the
-/// next one. Where a local travels raw from there on, its object is dropped on the way.
+/// Whether the slots of locals have the same objects at the end of a block as at the start of the
+/// next one. If a local travels raw from there on, its object is dropped on the edge.
 fn holds_the_same(f: &Function, b: Block, next: Block) -> bool {
     let before = f.blocks[b].out_locals.iter();
     let after = f.blocks[next].entry_state.locals.iter();
@@ -64,12 +64,12 @@ fn holds_the_same(f: &Function, b: Block, next: Block) -> bool {
     slots.all(|(before, after)| before == after || f.counted(*before) == f.counted(*after))
 }
 
-/// Make a check of the branch at the end of a block, if one side only leaves.
+/// Replaces the branch at the end of a block by a check, if one side only exits.
 fn check_branch(f: &mut Function, b: Block) -> bool {
     let Term::Branch { cond, then, els } = f.blocks[b].term.clone() else {
         return false;
     };
-    // Where a loop over an iterator ends, there is no item.
+    // At the end of a loop over an iterator there is no item.
     if matches!(
         f.op(cond),
         Op::RangeNext | Op::IterMore | Op::General(GeneralOp::IterNext, _)
@@ -103,7 +103,7 @@ fn check_branch(f: &mut Function, b: Block) -> bool {
     true
 }
 
-/// How a block leaves that does nothing else.
+/// The exit of a block that does nothing else.
 fn leaves_at(f: &Function, block: Block) -> Option<(Reason, StateId, Pc)> {
     let data = &f.blocks[block];
     let (&last, rest) = data.insts.split_last()?;

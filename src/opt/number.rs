@@ -42,7 +42,7 @@ fn walk(
         Leave(Vec<u32>),
     }
     let mut expressions = Expressions::default();
-    // What is known in the scope, by the expressions' numbers.
+    // The values that are available in the scope, by the expressions' numbers.
     let mut known: Vec<Option<Value>> = Vec::new();
     let mut work = vec![Step::Enter(b)];
     while let Some(step) = work.pop() {
@@ -85,7 +85,7 @@ fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
     let tree = Tree::of(f);
     let mut changed = false;
     let places = f.places();
-    // Of each value, the header of the loop looked at last that it is made in.
+    // For each value, the header of the last loop looked at that defines it.
     let mut made_in: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
     made_in.resize(f.insts.len());
     // Inner loops come later in the order: hoist from them first, then on from the outer ones.
@@ -117,7 +117,7 @@ fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
             for v in f.blocks[b].insts.clone() {
                 let inst = &f.insts[v];
                 let movable = match inst.op.exit_reason() {
-                    // What is known on one path only is known there.
+                    // A type that is known on one path only holds there only.
                     None => is_stable(&inst.op) && !matches!(inst.op, Op::Refine(_)),
                     Some(reason) => {
                         always

@@ -6,8 +6,8 @@ use crate::hir::{Function, Op, Proved, Term, Value};
 use crate::infer::paths::{Fact, Subjects, find};
 use crate::types::Type;
 
-/// Remove what paths prove needless. It must come after all motion: what holds where it stands need
-/// not hold before.
+/// Removes checks that paths prove needless. It must come after all motion: the proof holds at the
+/// place of the check, and need not hold before it.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let (found, cost) = find(f, cx.world, Subjects::Checks);
     cx.log.borrow_mut().paths.push(cost);
@@ -43,7 +43,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// Turn a check into what it says.
+/// Replaces a check by its result.
 fn drop_check(f: &mut Function, v: Value) -> String {
     let inst = &mut f.insts[v];
     let (what, ty) = match &inst.op {

@@ -1,18 +1,16 @@
-//! Wrong rewrites, planted to see that the fuzzers find them. There are none without the feature
-//! `plant`, which nothing but `scripts/fuzz-planted` switches on; with it, `CLADONIA_PLANT` names
-//! the one that is made.
+//! Wrong rewrites, planted to test that the fuzzers find them. They exist only with the feature
+//! `plant`, which `scripts/fuzz-planted` switches on; then `CLADONIA_PLANT` names the active one.
 
 /// A wrong rewrite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
     /// `simplify` takes a constant for its absolute value.
     Fold,
-    /// `dce` drops guards whose results nobody names: of conditions, say that a divisor is not
-    /// zero.
+    /// `dce` drops guards whose results are not used: for example that a divisor is not zero.
     Dce,
-    /// `refcounts` takes references away though code of the program runs between.
+    /// `refcounts` removes pairs of references though user code runs between.
     Refcounts,
-    /// `memory` keeps what it knows across code of the program.
+    /// `memory` keeps facts across user code.
     Memory,
     /// `checks` drops every check of validity.
     Checks,

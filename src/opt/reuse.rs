@@ -1,15 +1,15 @@
-//! A number that takes the place of another one becomes that one.
+//! A number object that a store overwrites gets the new number's value.
 //!
-//! `self.count += 1` and `l[i] = l[i] * 2.0` make a new number, store it, and let the old one end.
-//! Mostly nobody else has the old one, which is of the same class: then it may have the new value
-//! instead, which nobody can tell, and nothing is made, stored or ended ([`Op::Reuse`]). Where
-//! somebody else has it, all of this is done as before. (As in the reuse of cells whose reference
-//! is the last one: Reinking, Xie, de Moura and Leijen 2021.)
+//! `self.count += 1` and `l[i] = l[i] * 2.0` allocate a number, store it, and drop the old one.
+//! Mostly the store's place has the only reference to the old object, which has the same class:
+//! then [`Op::Reuse`] gives it the new value, which is not observable, and nothing is allocated,
+//! stored or deallocated. If the object has another owner, the store is done as before. (As in the
+//! reuse of cells whose reference is the last one: Reinking, Xie, de Moura and Leijen 2021.)
 //!
-//! # What must hold
-//! What the store takes out is known to be what was loaded from that place before in the same
-//! block, and is dropped at once. After the store nothing names the old object, which is then
-//! another number; and no pass relies on what it was.
+//! # Conditions
+//! The overwritten value is known to be the object that was loaded from that place before in the
+//! same block, and is dropped at once. No instruction behind the store names the old object, which
+//! is another number then; and no pass relies on its value.
 
 use super::Context;
 use crate::hir::{Block, BlockData, Edge, Function, Inst, Op, Term, Value};
@@ -22,7 +22,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     if !cx.reuses || cx.check_facts || f.taken_out.is_empty() {
         return false;
     }
-    // Counted when it is first asked for: most functions have no such store.
+    // Counted at the first query: most functions have no such store.
     let uses = OnceCell::new();
     let mut changed = false;
     for b in f.order.clone() {
@@ -39,8 +39,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// How often each object is named, by any of its names; what edges carry and what frames have at
-/// the ends of blocks included.
+/// The number of uses of each object, by any of its names, including edges and the frames at the
+/// ends of blocks.
 fn count_uses(f: &Function) -> SecondaryMap<Value, usize> {
     let mut uses = SecondaryMap::new();
     for &b in &f.order {
@@ -53,11 +53,11 @@ fn count_uses(f: &Function) -> SecondaryMap<Value, usize> {
 struct Found {
     /// Its place in the block.
     at: usize,
-    /// How many instructions it and the drop of what it takes out are, with what is between them.
+    /// The number of instructions from the store to the drop of the overwritten value.
     len: usize,
     /// The number that was there.
     old: Value,
-    /// The raw value of the new one, and the object that is made of it.
+    /// The raw value of the new number, and its box.
     raw: Value,
     boxed: Value,
 }
@@ -82,7 +82,7 @@ fn find(f: &Function, uses: &OnceCell<SecondaryMap<Value, usize>>, b: Block) -> 
         if !is_loaded || !(ty <= class) || ty.is_bottom() {
             return None;
         }
-        // References to what is only made where something needs it are none.
+        // References to virtual objects are not counted.
         let is_idle = |v: &Value| {
             matches!(f.op(*v), Op::Incref | Op::Decref) && f.op(f.object_of(f.arg(*v, 0))).is_box()
         };
@@ -144,8 +144,8 @@ fn take_apart(f: &mut Function, b: Block, found: Found) {
     let go = new(behind, term, out_locals);
     let slow = new(rest, Term::Jump(to(go)), state.locals.clone());
     let fast = new(Vec::new(), Term::Jump(to(go)), state.locals.clone());
-    // What the store would have taken over, and the other references that are between it and the
-    // drop.
+    // The reference that the store would have taken over, and the other references between it and
+    // the drop.
     let mut counts: Vec<Inst> = Vec::new();
     let drop = Inst::proved(Op::Decref, vec![boxed], Type::BOTTOM, pc);
     counts.push(Inst {

@@ -1,12 +1,12 @@
-//! Loops over a list or a tuple that run no code of the program.
+//! Loops over a list or a tuple that run no user code.
 //!
-//! Nothing changes the list while such a loop runs, and nobody looks for its iterator, though a
-//! collector tracks that. So the loop counts in a register, and the iterator is made only where an
-//! exit is taken ([`Op::VirtualSeqIter`]). And the list holds its items: the local that they are
-//! stored to needs no reference of its own in the loop. Frame states name it as [`Op::Borrowed`],
-//! and what leaves the loop takes a reference. (What the local held before is dropped before the
-//! first turn, where nothing can be told from dropping it in it; if that ends an object's life, the
-//! loop is the interpreter's.)
+//! Nothing changes the list while such a loop runs, and no code looks at its iterator, although a
+//! collector tracks that. So the loop counts in a register, and only an exit allocates the iterator
+//! ([`Op::VirtualSeqIter`]). The list keeps its items alive: the local that they are stored to
+//! needs no reference of its own in the loop. Frame states name it as [`Op::Borrowed`], and an exit
+//! or the end of the loop takes a reference. The old value of the local is dropped before the first
+//! iteration, which is not observable unless that deallocates it; then the interpreter runs the
+//! loop.
 
 use super::Context;
 use super::ranges::{Counting, Loop, Tree, find_loop, is_private, remove, rewrite};
@@ -17,8 +17,8 @@ use crate::types::Type;
 
 /// Count in registers, and borrow.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    // Where a collector may move what an exit names, objects are not made there. A frame that is
-    // suspended must be true.
+    // If a collector may move objects that an exit names, exits do not materialise objects. A frame
+    // that is suspended must have its objects.
     let mut insts = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
     if !cx.lifetimes.are_counted()
         || insts.any(|v| matches!(f.op(*v), Op::Yield(_) | Op::ResumePoint))
@@ -35,7 +35,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         if let Some(mut found) = find(f, cx, &tree, header) {
             borrow(f, &found);
             found.over.look(f);
-            // There are blocks on the ways out now.
+            // There are blocks on the edges out of the loop now.
             let tree = Tree::of(f);
             unmake(f, &tree, &found);
             let entry = f.entry();
@@ -47,26 +47,26 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// A loop that runs no code of the program.
+/// A loop that runs no user code.
 struct Quiet {
     over: Loop,
     /// The list or tuple.
     seq: Value,
     /// Its blocks.
     blocks: Vec<Block>,
-    /// The next item, in the first block of each turn.
+    /// The next item, in the first block of each iteration.
     item: Value,
     /// The local that it is stored to, the parameter of the loop that this is, and its index among
     /// them.
     local: u32,
     param: Value,
     index: usize,
-    /// Where it is stored.
+    /// The store of the item, and its slot.
     stored: Block,
     /// The reference that is taken of it, where it is stored, and where what was there before is
     /// dropped.
     owning: [Value; 3],
-    /// What uses the iterator up, after the loop.
+    /// The instruction that drops the iterator behind the loop.
     ends: Vec<Value>,
 }
 
@@ -187,7 +187,7 @@ fn find(f: &Function, cx: &Context<'_>, tree: &Tree, header: Block) -> Option<Qu
     })
 }
 
-/// Where a block stores an item to a local.
+/// The stores of an item to locals in a block.
 fn stores(f: &Function, b: Block, item: Value) -> impl Iterator<Item = (Value, u32)> + '_ {
     f.blocks[b]
         .insts
@@ -198,7 +198,7 @@ fn stores(f: &Function, b: Block, item: Value) -> impl Iterator<Item = (Value, u
         })
 }
 
-/// Whether an instruction runs no code of the program, and changes no list.
+/// Whether an instruction runs no user code, and changes no list.
 fn is_quiet(f: &Function, v: Value) -> bool {
     match f.op(v) {
         // Exits where something is pending, in such a loop.
@@ -276,7 +276,7 @@ fn borrow(f: &mut Function, found: &Quiet) {
         f.blocks[b] = data;
     }
 
-    // What leaves takes a reference along.
+    // An edge out of the loop takes a reference.
     for &b in &found.blocks {
         let ways = f.blocks[b].term.edges().len();
         for n in 0..ways {

@@ -31,7 +31,7 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
     match &inst.op {
         Op::GuardType(t) | Op::Refine(t) if ty(0) <= *t => replace(f, v, inst.args[0]),
         Op::Refine(_) if matches!(f.op(arg(0)), Op::BoxIntIf | Op::BoxFloatIf) => {
-            // The bytecode says that the local is bound here.
+            // By the bytecode, the local is bound here.
             let boxed = arg(0);
             let raw = f.arg(boxed, 0);
             let (op, ty) = match f.op(boxed) {
@@ -47,7 +47,7 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             f.rely_on(given);
             replace(f, v, given)
         }
-        // A method's result that is no such object does not say so.
+        // The result of a method need not be such an object.
         Op::General(GeneralOp::OperatorRest, _) if !ty(3).could_be(ty(2)) => {
             let given = arg(3);
             f.rely_on(given);
@@ -57,7 +57,7 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
         Op::GuardIs(object) if ty(0).as_object() == Some(*object) => replace(f, v, inst.args[0]),
         Op::UnboxInt | Op::UnboxFloat | Op::UnboxBool => {
             let mut a = arg(0);
-            // A check that a raw local is bound stands for itself; its value is the raw one.
+            // A check that a raw local is bound stays; its value is the raw one.
             while matches!(f.op(a), Op::GuardBound | Op::GuardType(_) | Op::Refine(_)) {
                 a = f.arg(a, 0);
             }
@@ -85,7 +85,7 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             };
             become_constant(f, v, constant)
         }
-        // What is known of the operand, or of the other, leaves nothing to look at.
+        // The type of the operand, or of the other one, decides the comparison.
         Op::UnboxNumber if ty(0) <= Type::FLOAT_EXACT => {
             let a = inst.args[0];
             let inst = &mut f.insts[v];
@@ -214,8 +214,8 @@ fn become_constant(f: &mut Function, v: Value, op: Op) -> bool {
     true
 }
 
-/// A branch on a constant becomes a jump, and so does the end of a block where nothing raises any
-/// more.
+/// A branch on a constant becomes a jump, and so does the end of a block whose operation does not
+/// raise any more.
 fn fold_branch(f: &mut Function, b: crate::hir::Block) -> bool {
     if let Term::MayRaise { op, next, .. } = &f.blocks[b].term
         && !f.op(*op).raises()

@@ -1,12 +1,11 @@
-//! Slices of lists that are made only to take the place of a slice of a list: `a[i:j] = b[k:l:m]`.
+//! Assignments of list slices to list slices, `a[i:j] = b[k:l:m]`, without a list between.
 //!
-//! The list between is not made: [`Op::ListCopySlice`] copies the items. Where the right side would
-//! have made it nothing is seen to happen then, and neither between that and the assignment (else
-//! it is made), so what leaves there, or at the assignment itself, goes back to the right side: the
-//! interpreter makes the list, and does the rest once more.
+//! [`Op::ListCopySlice`] copies the items. No effect may be observable between the right side and
+//! the assignment. An instruction between them that exits, and the assignment itself, resume at the
+//! right side: the interpreter then allocates the list, and executes the rest again.
 //!
-//! The bounds on the left are ints here, as those on the right are: an object with an `__index__`
-//! is the program's code.
+//! The bounds of both slices are ints or absent. For an object with an `__index__`, which is user
+//! code, the list is allocated as before.
 
 use super::Context;
 use crate::bytecode::GeneralOp;
@@ -28,11 +27,11 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// A slice and the assignment that it is made for.
+/// A slice and the assignment that uses it.
 struct Copied {
     block: Block,
     slice: Value,
-    /// What the assignment needs is found out before it, ...
+    /// The instructions that the assignment needs, which stay before it, ...
     before: Vec<Value>,
     /// ... and this has something to do with its references alone.
     after: Vec<Value>,
@@ -54,7 +53,7 @@ fn find(f: &Function, cx: &Context<'_>, block: Block, slice: Value) -> Option<Co
 
     let state = |v: Value| f.insts[v].state.map(|state| &f.states[state]);
     let at_slice = state(slice)?;
-    // What has failed there may have been anything between.
+    // The speculation that failed there may have been any of those between.
     if cx.avoid.iter().any(|(pc, _)| *pc == at_slice.pc) {
         return None;
     }
@@ -100,7 +99,7 @@ fn find(f: &Function, cx: &Context<'_>, block: Block, slice: Value) -> Option<Co
     found.is_private(f).then_some(found)
 }
 
-/// How many references a state has to what, but for the slice.
+/// The number of references that a state has to each object but the slice.
 fn owned(f: &Function, state: &FrameState, slice: Value) -> BTreeMap<Value, usize> {
     let mut counts = BTreeMap::new();
     let mut state = state.clone();
@@ -115,7 +114,7 @@ fn owned(f: &Function, state: &FrameState, slice: Value) -> BTreeMap<Value, usiz
 }
 
 impl Copied {
-    /// Whether nothing but the assignment asks for the slice.
+    /// Whether only the assignment uses the slice.
     fn is_private(&self, f: &Function) -> bool {
         let names = |v: &Value| f.object_of(*v) == self.slice;
         f.order.iter().all(|&b| {
@@ -181,8 +180,8 @@ impl Copied {
         let copy = emit(f, Op::ListCopySlice(step), args, Type::BOTTOM);
         insts.extend(self.after);
 
-        // What is left names no object: frames that wait while references are dropped behind the
-        // assignment.
+        // The rest names no object: frames that are suspended while references are dropped behind
+        // the assignment.
         let slice = &mut f.insts[self.slice];
         (slice.op, slice.args, slice.ty) = (Op::Null, Vec::new(), Type::NULLPTR);
         slice.state = None;

@@ -1,10 +1,9 @@
-//! Operands that paths tell more of than types do, and joins that are split because their sides
-//! disagree.
+//! Operands refined by paths, and joins that are split because their sides disagree.
 //!
-//! A parameter that is an int from one side and a float from the other is neither for what comes
-//! after the join. Where paths show that only one of the two can come to an operation, its operand
-//! is refined. Where both can, what the join dominates is copied, once for each type that comes in
-//! (tail duplication, Mueller and Whalley 1995), if it is small.
+//! A parameter that is an int from one side and a float from the other has neither type behind the
+//! join. If paths show that only one of the two can reach an operation, its operand is refined. If
+//! both can, the blocks that the join dominates are copied, once for each type that comes in (tail
+//! duplication, Mueller and Whalley 1995), if they are small.
 
 use super::Context;
 use crate::bytecode::GeneralOp;
@@ -23,8 +22,9 @@ const MOST_COPIED: usize = 120;
 /// The most instructions that all copies of a function may have.
 const MOST_GROWTH: usize = 360;
 
-/// Split joins, and refine operands. What no path brings to an operand may follow from a guard that
-/// a split takes back: so the joins come first, and behind them paths are asked again.
+/// Splits joins, and refines operands. That no path brings a type to an operand may follow from a
+/// guard that a split removes: so the joins come first, and the paths are queried again behind
+/// them.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let ask = |f: &Function| {
         let (found, cost) = find(f, cx.world, Subjects::Operands);
@@ -65,7 +65,7 @@ fn narrow(f: &mut Function, found: Vec<Finding>) -> bool {
     changed
 }
 
-/// Split the joins whose sides disagree; says whether there are any.
+/// Splits the joins whose sides disagree; returns whether there were any.
 fn split(f: &mut Function, found: &[Finding]) -> bool {
     let mut joins: Vec<(&Disagreement, &String)> = Vec::new();
     let mut uses = None;
@@ -74,7 +74,7 @@ fn split(f: &mut Function, found: &[Finding]) -> bool {
             continue;
         };
         let is_new = joins.iter().all(|(known, _)| known.block != what.block);
-        // A bet that something was built on can't be taken back.
+        // A speculation that other instructions rely on can't be withdrawn.
         let is_guard = matches!(f.op(what.at), Op::GuardType(_));
         let mut are_general = |v| uses.get_or_insert_with(|| Uses::of(f)).are_general(v);
         if is_new && (!is_guard || are_general(what.at)) {
@@ -118,7 +118,7 @@ impl Uses {
             for &v in &data.insts {
                 let op = f.op(v);
                 let counts = matches!(op, Op::Incref | Op::Decref | Op::StoreSlot(_));
-                // What takes operands of one class alone is none of those that any will do for.
+                // An operation that takes operands of one class alone relies on their types.
                 let is_general = matches!(op, Op::General(g, _) if *g != GeneralOp::ConcatStrings);
                 if !counts && !op.gives_operand() && !is_general {
                     work.extend(f.inst(v).args.iter().map(|a| f.resolve(*a)));
@@ -156,8 +156,8 @@ impl Uses {
     }
 }
 
-/// Drop guards that can't hold, where the types on the other side of a join were bet on: what uses
-/// the value is general, and will be made for the type that it has.
+/// Drops guards that can't hold, where the code speculated on the types of the other side of a
+/// join: the uses of the value are general, and are specialised for the type that it has.
 fn drop_lost_bets(f: &mut Function) {
     let uses = Uses::of(f);
     let mut dropped = Vec::new();
@@ -165,7 +165,7 @@ fn drop_lost_bets(f: &mut Function) {
         let lost = |v: &Value| match f.op(*v) {
             Op::GuardType(ty) => {
                 let known = f.known_type(f.arg(*v, 0));
-                // Behind a drop that runs no code of the program nothing is checked.
+                // Nothing is checked behind a drop that runs no user code.
                 let drops_as_well = drops_quietly(known) || !drops_quietly(*ty);
                 is_builtin_exact(known)
                     && (known & *ty).is_bottom()
@@ -189,7 +189,8 @@ fn drop_lost_bets(f: &mut Function) {
     derive_again(f, &forgotten);
 }
 
-/// What the types of general operations followed from may not hold any more. Gives those forgotten.
+/// Forgets the types of general operations whose operands' types may not hold any more. Returns
+/// those.
 fn forget_derived_types(f: &mut Function) -> Vec<Value> {
     let mut forgotten = Vec::new();
     for &v in f.order.iter().flat_map(|b| &f.blocks[*b].insts) {
@@ -197,7 +198,7 @@ fn forget_derived_types(f: &mut Function) -> Vec<Value> {
             continue;
         };
         let mut types: Vec<Type> = f.inst(v).args.iter().map(|a| f.ty(*a)).collect();
-        // What does not follow from them is known of something else.
+        // A type that does not follow from them is known for another reason.
         if general_type(op, imms, &types) == f.ty(v) {
             types.fill(Type::OBJECT);
             forgotten.push((v, general_type(op, imms, &types)));
@@ -278,7 +279,7 @@ fn split_off(f: &mut Function, block: Block, param: Value, ty: Type, room: &mut 
             if edge.block != block {
                 continue;
             }
-            // A loop: what goes round it would have to be told apart there too.
+            // A loop: values that its back edges carry would have to be told apart too.
             if inside.contains(&from) {
                 return false;
             }
@@ -299,8 +300,8 @@ fn split_off(f: &mut Function, block: Block, param: Value, ty: Type, room: &mut 
     true
 }
 
-/// Copy blocks that their first one dominates, and nothing else is dominated by it: so whatever
-/// leaves them is what edges pass.
+/// Copies blocks that their first one dominates, which are all that it dominates: only edges carry
+/// values out of them.
 fn copy_region(f: &mut Function, region: &[Block]) -> FxHashMap<Block, Block> {
     let mut values: FxHashMap<Value, Value> = FxHashMap::default();
     let mut blocks: FxHashMap<Block, Block> = FxHashMap::default();

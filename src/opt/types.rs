@@ -7,7 +7,7 @@ use crate::hir::{Function, Term, is_of_moment, result_type};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 
-/// Recompute all types; where it is to be left out, without what joins tell of objects.
+/// Recomputes all types; if the pass is to be left out, joins of objects are `Object`.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let joins_are_known = !cx.without.contains(&super::Pass::Types);
     let before: Vec<Type> = f.insts.values().map(|i| i.ty).collect();
@@ -16,8 +16,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             f.insts[p].ty = Type::BOTTOM;
         }
     }
-    // What is news at a block that comes later is looked at in the same turn: a block comes after
-    // those that dominate it.
+    // A change at a block that comes later is seen in the same round: a block comes after those
+    // that dominate it.
     let places = f.places();
     let mut changed = true;
     while std::mem::take(&mut changed) {

@@ -1,8 +1,9 @@
-//! Block parameters that carry numbers become raw: the loop variables that stay in registers.
+//! Block parameters that carry numbers become raw: loop variables stay in registers.
 //!
-//! A parameter of one numeric class is made raw if some edge brings it a fresh box (or a numeric
+//! A parameter of one numeric class becomes raw if some edge passes it a fresh box (or a numeric
 //! constant, or another such parameter). The other edges unbox; an int that has too many digits
-//! exits there, with the state of the target's start.
+//! exits there, with the state of the target's start. For example, `total` in `total += x` is a C
+//! double for the whole loop.
 
 use super::Context;
 use crate::bytecode::Reason;
@@ -20,7 +21,7 @@ enum Kind {
     Bool,
 }
 
-/// A parameter to be made raw.
+/// A parameter that becomes raw.
 #[derive(Clone, Copy)]
 struct Chosen {
     block: Block,
@@ -197,7 +198,7 @@ fn unbox(f: &mut Function, mut preds: EnteredFrom, chosen: &[Chosen]) {
     f.apply_aliases();
 }
 
-/// The parameter as one to be made raw, if it may be.
+/// The parameter with its plan, if it may become raw.
 fn choosable(
     f: &Function,
     cx: &Context<'_>,
@@ -205,15 +206,15 @@ fn choosable(
     param: Value,
     place: Place,
 ) -> Option<Chosen> {
-    // What is raw of these is so from the start; the others are objects that the namespace holds,
-    // or that a frame has which there is not.
+    // Raw names are raw from the start; other names are objects that the namespace has, or that the
+    // frame has.
     if matches!(place, Place::Name(_) | Place::Inlined) {
         return None;
     }
     let ty = f.ty(param);
     let maybe = !(ty <= Type::OBJECT) && ty.could_be(Type::OBJECT);
     let kind = Kind::of(if maybe { ty - Type::NULLPTR } else { ty })?;
-    // Whether there is an object that has the field is told by another parameter.
+    // Another parameter says whether there is an object that has the field.
     let maybe = maybe && place != Place::Field;
     if maybe && (kind == Kind::Bool || !matches!(place, Place::Local(_))) {
         return None;
@@ -230,7 +231,7 @@ fn choosable(
     })
 }
 
-/// Whether a parameter may be made raw.
+/// Whether a parameter may become raw.
 pub(super) fn can_be_raw(
     f: &Function,
     cx: &Context<'_>,
@@ -286,8 +287,8 @@ fn choose(f: &Function, cx: &Context<'_>, preds: &EnteredFrom) -> Vec<Chosen> {
         }
     }
     list.retain(|c| candidate[c.param].is_some());
-    // Of a parameter that may be null each edge needs to tell whether it is, also where nobody
-    // reads it then; one that relies on another goes with it.
+    // For a parameter that may be null, each edge must know whether it is, even if the value is not
+    // read then; a parameter that relies on another one is dropped with it.
     loop {
         let before = list.len();
         let chosen: FxHashSet<Value> = list.iter().map(|c| c.param).collect();
@@ -298,8 +299,8 @@ fn choose(f: &Function, cx: &Context<'_>, preds: &EnteredFrom) -> Vec<Chosen> {
     }
 }
 
-/// Whether each edge brings the parameter something of which it is known, or carried along, if it
-/// is null.
+/// Whether each edge passes the parameter a value that is known to be null or not, or that carries
+/// a flag.
 fn null_is_known(f: &Function, c: &Chosen, chosen: &FxHashSet<Value>, preds: &EnteredFrom) -> bool {
     let index = f.blocks[c.block]
         .params
@@ -316,8 +317,8 @@ fn null_is_known(f: &Function, c: &Chosen, chosen: &FxHashSet<Value>, preds: &En
         })
 }
 
-/// Whether an edge can bring a raw parameter what is in an object of this type that is no raw
-/// parameter itself: null is not opened.
+/// Whether an edge can pass a raw parameter the number of an object of this type that is no raw
+/// parameter itself: null is not unboxed.
 pub(super) fn can_come_raw(f: &Function, v: Value, ty: Type) -> bool {
     ty <= Type::OBJECT || matches!(f.op(v), Op::Null | Op::BoxIntIf | Op::BoxFloatIf)
 }
@@ -340,7 +341,7 @@ fn bound_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, bound: 
     f.blocks[pred].term.edges_mut()[n].args[index] = flag;
 }
 
-/// A constant at the end of a block.
+/// Appends a constant to a block.
 pub(super) fn append_constant(f: &mut Function, block: Block, op: Op, ty: Type) -> Value {
     let pc = f.blocks[block].entry_state.pc;
     let v = f.insts.push(Inst::proved(op, vec![], ty, pc));
@@ -348,8 +349,8 @@ pub(super) fn append_constant(f: &mut Function, block: Block, op: Op, ty: Type) 
     v
 }
 
-/// Bring the parameter `raw` its number on an edge; gives the block that the edge was split by, if
-/// it was. What a field's object is dropped by, and where, goes into `dropped`.
+/// Passes the parameter `raw` its number on an edge; returns the block that splits the edge, if
+/// there is one. `dropped` gets the drop of a field's object and its place.
 fn unbox_on_edge(
     f: &mut Function,
     (pred, n): (Block, usize),
@@ -365,7 +366,7 @@ fn unbox_on_edge(
         .expect("a parameter of its block");
     let mut arg = f.resolve(f.blocks[pred].term.edges()[n].args[index]);
     let (boxing, unboxing, raw_ty, ty) = kind.boxing();
-    // What was checked while less was known of it says less of itself than the object does.
+    // A check that was made while less was known has a wider type than the object.
     if !(f.ty(arg) <= ty) && f.ty(f.object_of(arg)) <= ty {
         arg = f.object_of(arg);
     }
@@ -404,8 +405,8 @@ fn unbox_on_edge(
     });
     f.blocks[pred].insts.push(v);
     f.blocks[pred].term.edges_mut()[n].args[index] = v;
-    // What the slot of a local holds stays there; the reference of a stack entry, or of a field,
-    // has nobody any more.
+    // A local's slot keeps its object; the reference of a stack entry, or of a field, has no owner
+    // any more.
     let place = f.blocks[target].params[index].1;
     match place {
         Place::Stack(_) => {
@@ -439,9 +440,9 @@ struct DroppedField {
 }
 
 impl DroppedField {
-    /// Drop the object at the end of the block before the edge. What leaves behind that, such as a
-    /// check that a loop's turns have no more of, finds the number in a local's virtual object in
-    /// place of the object.
+    /// Drops the object at the end of the block before the edge. An exit behind that (such as a
+    /// check that the loop does not repeat) finds the number in a local's virtual object in place
+    /// of the object.
     fn drop(&self, f: &mut Function) {
         let pc = f.insts[self.raw].pc;
         let (boxing, _, _, ty) = self.kind.boxing();
@@ -523,7 +524,7 @@ pub(super) fn split(f: &mut Function, pred: Block, n: usize) -> Block {
     new
 }
 
-/// The frame state at the end of an edge, in terms of the values that travel along it.
+/// The frame state at the end of an edge, in terms of the values that the edge passes.
 pub(super) fn edge_state(f: &mut Function, pred: Block, n: usize, target: Block) -> StateId {
     let mut state = f.blocks[target].entry_state.clone();
     let args = f.blocks[pred].term.edges()[n].args.clone();
@@ -539,7 +540,7 @@ fn substitute(
     args: &[Value],
     out_locals: &Locals,
 ) {
-    // Locals at the end of the predecessor are the truth; stack entries come from the parameters.
+    // Locals come from the end of the predecessor; stack entries from the parameters.
     match out_locals.len() == state.locals.len() {
         true => state.locals.clone_from(out_locals),
         false => state.locals = out_locals[..state.locals.len()].iter().copied().collect(),
@@ -547,8 +548,7 @@ fn substitute(
     for (i, &(_, place)) in f.blocks[target].params.iter().enumerate() {
         if let Place::Stack(k) = place {
             let arg = args[i];
-            // An edge that was made raw already carries the inner value: box it again for the
-            // state.
+            // An edge that already passes a raw value: the state needs its box.
             state.stack[k as usize].value = arg;
         }
     }
