@@ -1,34 +1,37 @@
-//! What checks and loads have found out, made once for as long as nothing can have changed it.
+//! Checks and loads are executed once, for as long as nothing can have changed their results.
 //!
 //! A forward analysis of *available* facts, as for common subexpressions (Cocke 1970), over objects
 //! rather than names: a guard on a user's class, a check of the host's, a length, an item or a load
-//! holds until something runs code of the program, or writes what it has read. What is available on
-//! every path is not done again; where each path has found it out by another instruction, a guard
-//! becomes a `refine`. So each fact is *guarded*.
+//! holds until arbitrary user code runs, or an op writes the memory that it has read (the columns
+//! `reads` and `writes` of the op table). An instruction whose fact is available on every path is
+//! removed; if each path has the fact from another instruction, a guard becomes a `refine`. So each
+//! fact is *guarded*.
 //!
-//! # What is told apart
+//! For example, the second load of `self.x` in `self.x * self.x` is the first one.
+//!
+//! # Aliases
 //! Objects are known by their values in HIR, and two values may be one object. A store into a list
-//! ends what is known of the same place of all lists, but for constant places that differ; it is
-//! known then what is in its own. So does a store of the host's, as far as the host says what it
-//! and others touch ([`World::field_access`]); else it ends all loads and checks (what is stored
-//! may hide what a class has). It changes no class, and writes neither into lists nor into cells.
+//! ends facts about the same place of all lists, but for constant places that differ; the stored
+//! value is a new fact about its own place. So does a store of the host's, as far as the host knows
+//! which places it and others touch ([`World::field_access`]); otherwise it ends all loads and
+//! checks (an attribute of an instance may hide one of its class). It assigns no class, and writes
+//! neither into lists nor into cells.
 //!
-//! A drop that is bet not to be seen ([`super::ends`]) ends nothing: where it was seen, the unit
-//! leaves.
+//! A drop of which the code speculates that it runs no user code ([`super::ends`]) ends no fact: if
+//! user code ran, the unit exits.
 //!
-//! Of an instance that is made here and nobody else has seen it is known what it has not: what is
-//! stored into it takes nothing out.
+//! If an instance is allocated here and no other code has it yet, the attributes that it lacks are
+//! known: the first store into one overwrites nothing.
 //!
-//! A class is known to be one of several: by a check of them, or of fewer, or as a branch has found
-//! out.
+//! An object may be known to have one of several classes: by a check of them, or of fewer, or by a
+//! branch.
 //!
-//! # What a store takes out
-//! It is what was known to be there, and of that value's class: where that is builtin, or where a
-//! local holds the object too, dropping it runs no code of the program, which would end all that is
-//! known.
+//! # The value that a store overwrites
+//! It is the value that was known to be there, and has that one's class: if that class is builtin,
+//! or if a local has the object too, dropping it runs no user code, which would end all facts.
 //!
 //! # Facts as checks
-//! With [`Context::check_facts`] nothing goes: what is known to hold is found out again, and the
+//! With [`Context::check_facts`] no instruction is removed: each fact is checked again, and the
 //! process ends where it does not hold ([`Function::asserted`]).
 
 use super::Context;
@@ -49,11 +52,11 @@ use std::collections::BTreeMap;
 /// more would cost more than they bring.
 const MOST_FACTS: usize = 96;
 
-/// A fact: the op and the objects that it was asked of, by number.
+/// A fact: the op and its objects, by number.
 type Key = u32;
 
-/// What is available: by fact, ascending, the value that has it, or none if that depends on the
-/// path. Mostly what is new is the last.
+/// The available facts, in ascending order, each with the value that has it, or none if that
+/// depends on the path. A new fact is mostly the last one.
 #[derive(Clone, Default)]
 struct Known(Vec<(Key, Option<Value>)>);
 
@@ -74,7 +77,7 @@ impl Known {
         }
     }
 
-    /// Keep what others know too; says whether less is known than before.
+    /// Keeps the facts that are in both sets; returns whether there are fewer than before.
     fn meet(&mut self, others: &Known) -> bool {
         let mut others = others.0.iter().peekable();
         let (before, mut changed) = (self.0.len(), false);
@@ -93,14 +96,14 @@ impl Known {
     }
 }
 
-/// What is available, what code of the program may change apart from the rest: that is dropped
-/// often, and looked through for it.
+/// The available facts. Those that user code may change are kept apart: they are dropped often, and
+/// searched for that.
 #[derive(Clone, Default)]
 struct Facts {
     lasting: Known,
     memory: Known,
-    /// Instances that are made here and nobody else has seen, with the places of the attributes
-    /// stored into them, in order.
+    /// Instances that are allocated here and that no other code has yet, with the places of the
+    /// attributes stored into them, in order.
     fresh: BTreeMap<Value, Vec<u32>>,
 }
 
@@ -213,8 +216,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     rewritten
 }
 
-/// Whether an instruction finds nothing out and changes nothing that is known. Most of a large
-/// function's are such.
+/// Whether an instruction finds no fact and ends none. In a large function most are such.
 fn tells_nothing(f: &Function, v: Value, facts: &Facts) -> bool {
     let op = f.op(v);
     let is_apart = matches!(
@@ -234,7 +236,7 @@ fn tells_nothing(f: &Function, v: Value, facts: &Facts) -> bool {
     (is_apart || op.is_box()) && facts.fresh.is_empty()
 }
 
-/// Let what is known stand for an instruction; says whether that goes.
+/// Replaces an instruction by the known value; returns whether the instruction is gone.
 fn rely_on_known(f: &mut Function, v: Value, known: Option<Value>) -> bool {
     if let Some(first) = known {
         let ty = f.ty(v);
@@ -258,7 +260,7 @@ fn rely_on_known(f: &mut Function, v: Value, known: Option<Value>) -> bool {
     false
 }
 
-/// What holds where two paths meet; says whether less holds than before.
+/// Keeps the facts that hold on both of two paths; returns whether there are fewer than before.
 fn meet(known: &mut Option<Facts>, other: &Facts) -> bool {
     let Some(facts) = known else {
         *known = Some(other.clone());
@@ -280,9 +282,9 @@ struct Analysis<'a> {
     guards: Vec<SmallVec<[Key; 2]>>,
     guards_on: SecondaryMap<Value, u32>,
     fields: Fields<'a>,
-    /// Whether facts become checks. Then what holds though a check of it would not is not known:
-    /// that a number is what was stored, though it is another object; that an instance lacks what
-    /// others of its class may have by now.
+    /// Whether facts become checks. Then facts are not used that hold although a check of them
+    /// would fail: that a number is equal to the one that was stored, though it is another object;
+    /// that an instance lacks attributes that others of its class may have by now.
     checks_facts: bool,
 }
 
@@ -437,8 +439,8 @@ impl<'a> Analysis<'a> {
         None
     }
 
-    /// Whether what was stored is a raw value, whose object is another one wherever it is made:
-    /// then what is loaded is an object of that class and value.
+    /// Whether the stored value is a box, which is another object wherever it is allocated: then
+    /// the loaded object has that class and value.
     fn is_number_of(&mut self, f: &Function, v: Value, stored: Value, facts: &mut Facts) -> bool {
         let unboxing = match f.op(stored) {
             Op::BoxInt => Op::UnboxInt,
@@ -454,8 +456,8 @@ impl<'a> Analysis<'a> {
         true
     }
 
-    /// Whether a check asks of a place if what stands there can be dropped quietly, and that is a
-    /// number.
+    /// Whether a check tests that the value at a place can be dropped without running user code,
+    /// and that value is a number.
     fn is_of_number(&self, f: &Function, v: Value, call: &IntrinsicCall, facts: &Facts) -> bool {
         let Some(FieldAccess::Reads(place)) = self.fields.access(call) else {
             return false;
@@ -478,7 +480,7 @@ impl<'a> Analysis<'a> {
             && self.world.instance_access(f.ty(v), call) == Some(InstanceAccess::Quiet(place))
     }
 
-    /// The classes that an object has one of, as far as is known: what each check has left.
+    /// The sets of classes that an object is known to have one of: one set for each check.
     fn classes<'b>(&'b self, object: Value, facts: &'b Facts) -> impl Iterator<Item = &'b [Type]> {
         let guards = self.guards_on(object).iter();
         let known = guards.filter(|key| facts.get(**key).is_some());
@@ -506,7 +508,7 @@ impl<'a> Analysis<'a> {
         })
     }
 
-    /// Whether the class that an instruction asks for is one of those, if that is known.
+    /// Whether the object's class is one of those that an instruction tests, if that is known.
     fn known_class(&self, f: &Function, v: Value, facts: &Facts) -> Option<bool> {
         let Op::IsClass(types) = f.op(v) else {
             return None;
@@ -519,7 +521,7 @@ impl<'a> Analysis<'a> {
         self.classes(object, facts).any(apart).then_some(false)
     }
 
-    /// What holds on both sides of a branch on an object's class, or on whether it is None.
+    /// The facts on both sides of a branch on an object's class, or on whether it is None.
     fn by_class(&mut self, f: &Function, b: Block, facts: &Facts) -> Option<[Facts; 2]> {
         let Term::Branch { cond, .. } = &f.blocks[b].term else {
             return None;
@@ -555,7 +557,7 @@ impl<'a> Analysis<'a> {
         Some([is, is_not])
     }
 
-    /// Whether a check holds of an instance because it is new.
+    /// Whether a check of an instance holds because the instance is new.
     fn holds_of_fresh(&self, f: &Function, v: Value, call: &IntrinsicCall, facts: &Facts) -> bool {
         let object = f.object_of(v);
         let Some(stored) = facts.fresh.get(&object) else {
@@ -591,7 +593,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// What a store is to an instance that is new, and has nothing at its place.
+    /// The host's shorter store for an instance that is new and has nothing at the place, if there
+    /// is one.
     fn first_store(&self, f: &Function, v: Value, facts: &Facts) -> Option<IntrinsicCall> {
         let (object, place, store) = self.store_in_fresh(f, v, facts)?;
         let stored = &facts.fresh[&object];
@@ -603,7 +606,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Whether an instruction drops a reference to the class of an instance that is new, which
-    /// holds its class.
+    /// keeps its class alive.
     fn drops_class_of_fresh(&self, f: &Function, v: Value, facts: &Facts) -> bool {
         if !matches!(f.op(v), Op::Decref) || facts.fresh.is_empty() {
             return false;
@@ -618,7 +621,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Which instances nobody else has seen, past an instruction that finds nothing out.
+    /// Updates the new instances past an instruction that finds no fact.
     fn follow_fresh(&self, f: &Function, v: Value, facts: &mut Facts) {
         let inst = f.inst(v);
         if let Some((object, place, _)) = self.store_in_fresh(f, v, facts) {
@@ -648,7 +651,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// What a store takes out, if that is known.
+    /// The value that a store overwrites, if it is known.
     fn taken_out(&self, f: &Function, v: Value, facts: &Facts) -> Option<Value> {
         let inst = f.inst(v);
         let object = f.object_of(*inst.args.first()?);
@@ -668,7 +671,7 @@ impl<'a> Analysis<'a> {
         Some(f.object_of(facts.get(key?)??))
     }
 
-    /// The class of the item that a store takes out, if that is known and news.
+    /// The class of the item that a store overwrites, if it is known and more precise than before.
     fn old_type(&self, f: &Function, v: Value, item: Value, facts: &Facts) -> Option<Type> {
         let inst = f.inst(v);
         let guards = self.guards_on(item).iter();
@@ -682,7 +685,8 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// A store that takes out an item that a local holds as well, so that this does not end.
+/// A store that overwrites an item that a local has as well, so that the store does not deallocate
+/// it.
 fn quiet_store(f: &Function, v: Value, item: Value) -> Option<IntrinsicCall> {
     let Op::Store(store) = f.op(v) else {
         return None;
@@ -691,8 +695,8 @@ fn quiet_store(f: &Function, v: Value, item: Value) -> Option<IntrinsicCall> {
     is_held.then(|| store.clone())
 }
 
-/// What the host's intrinsics touch, each asked for once, and which drops nobody has seen where the
-/// unit goes on.
+/// The places that the host's intrinsics touch (each queried once), and the drops that have run no
+/// user code where the unit continues.
 pub(super) struct Fields<'a> {
     world: &'a dyn World,
     known: RefCell<FxHashMap<IntrinsicCall, Option<FieldAccess>>>,
@@ -700,7 +704,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// For what is asked about instructions of some blocks.
+    /// The fields for queries about instructions of these blocks.
     pub(super) fn new(f: &Function, world: &'a dyn World, blocks: &[Block]) -> Fields<'a> {
         Fields {
             world,
@@ -709,7 +713,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether code of the program may have run where the unit goes on after an instruction.
+    /// Whether user code may have run where the unit continues behind an instruction.
     fn may_run_host_code(&self, f: &Function, v: Value) -> bool {
         f.may_run_host_code(v) && !self.unseen.contains(v)
     }
@@ -725,7 +729,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What an instruction changes of the memory that facts are about.
+/// The part of the memory of facts that an instruction changes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Changes {
     /// Nothing: no fact is about counts, slots and iterators.
@@ -743,8 +747,7 @@ pub(super) enum Changes {
 }
 
 impl Changes {
-    /// The changes of `v`: those that its row declares, or a single place where the operands say
-    /// which.
+    /// The changes of `v`: those that its row declares, or a single place if the operands name it.
     pub(super) fn of(f: &Function, v: Value, fields: &Fields<'_>) -> Changes {
         let inst = &f.inst(v);
         let op = &inst.op;
@@ -774,7 +777,7 @@ impl Changes {
         }
     }
 
-    /// Whether what `op` has found out of `args` still holds.
+    /// Whether the fact of `op` and `args` still holds.
     pub(super) fn keep(&self, f: &Function, op: &Op, args: &[Value], fields: &Fields<'_>) -> bool {
         let reads = op.reads();
         match self {
@@ -800,7 +803,7 @@ impl Changes {
     }
 }
 
-/// The class that a new instance is of while nobody else has it.
+/// The class of a new instance while no other code has it.
 fn class_of_new(f: &Function, object: Value) -> Type {
     match f.op(object) {
         Op::New(ty, _) => *ty,
@@ -808,7 +811,7 @@ fn class_of_new(f: &Function, object: Value) -> Type {
     }
 }
 
-/// What checks that an object is of one of these classes.
+/// The check that an object has one of these classes.
 fn is_one_of(types: &[Type]) -> Op {
     match types {
         [ty] => Op::GuardType(*ty),
@@ -816,7 +819,7 @@ fn is_one_of(types: &[Type]) -> Op {
     }
 }
 
-/// Whether the op gives its operand, or nothing.
+/// Whether the op returns its operand, or nothing.
 fn is_only_check(op: &Op) -> bool {
     matches!(
         op,
@@ -833,7 +836,7 @@ fn are_apart(f: &Function, a: Value, b: Value) -> bool {
     let constant = |v: Value| match f.op(v) {
         Op::ConstInt(n) => Some(*n),
         Op::Index => match f.op(f.arg(v, 0)) {
-            // From the end, the offset depends on the length.
+            // An index from the end depends on the length.
             Op::ConstInt(n) if *n >= 0 => Some(*n),
             _ => None,
         },
@@ -850,7 +853,7 @@ struct Checks<'a> {
 }
 
 impl Checks<'_> {
-    /// What `v` finds out is known.
+    /// The fact of `v` is known already.
     fn known(&mut self, v: Value, known: Option<Value>) {
         let f = &mut *self.f;
         if f.insts[v].op.exit_reason().is_some() {
@@ -872,7 +875,7 @@ impl Checks<'_> {
         self.f.asserted.insert(guard);
     }
 
-    /// What `v` gives is of the class that it is typed by.
+    /// The result of `v` has the class of its type.
     fn class(&mut self, v: Value) {
         let ty = self.f.ty(v).drop_mortality();
         let guard = self.emit(Op::GuardType(ty), vec![v], ty);
@@ -881,7 +884,7 @@ impl Checks<'_> {
 
     fn emit(&mut self, op: Op, args: Vec<Value>, ty: Type) -> Value {
         let f = &mut *self.f;
-        // Nobody goes on from here if it does not hold.
+        // The process does not continue from here if the check fails.
         let state = f.blocks[self.block].entry_state.clone();
         let state = op.exit_reason().map(|_| f.states.push(state));
         let pc = f.insts[args[0]].pc;

@@ -55,11 +55,11 @@ pub struct Context<'a> {
     pub lifetimes: Lifetimes,
     /// Whether calls may be replaced by their callee's code, as far as the world gives that.
     pub inlines: bool,
-    /// Whether compiled code may keep where a list's items lie.
+    /// Whether compiled code may keep the address of a list's items.
     pub item_arrays: bool,
     /// Whether compiled code may read strings.
     pub strings: bool,
-    /// Whether numbers that are about to end may become others.
+    /// Whether numbers that are about to be deallocated may get another value.
     pub reuses: bool,
     /// Whether the host watches for code that finds objects which it was not given.
     pub objects_are_private: bool,

@@ -1,29 +1,31 @@
 //! Loads before loops.
 //!
-//! What a loop reads in each turn and changes in none is read before it. Mostly one thing in a loop
-//! could change it: work that is pending where a turn ends, signal handlers and other threads,
-//! which may do anything and hardly ever comes. So that is taken apart into the question whether
-//! any is pending ([`Op::Quiet`]) and a cold block that does it ([`Op::DoPending`]), and there all
-//! is read once more; the loop carries what was read. (Partial redundancy elimination of loads,
-//! Knoop, Rüthing and Steffen 1992, for the one shape in which what makes a load redundant is on
-//! the hot path.)
+//! A value that a loop reads in each iteration and changes in none is read before the loop. Mostly
+//! only one instruction in the loop could change it: the check for pending work at the end of an
+//! iteration, where signal handlers and other threads may do anything, and hardly ever do. So that
+//! check is split into the test whether any work is pending ([`Op::Quiet`]) and a cold block that
+//! does it ([`Op::DoPending`]) and then reads everything again; the loop carries the values.
+//! (Partial redundancy elimination of loads, Knoop, Rüthing and Steffen 1992, for the one shape in
+//! which the first load is on the hot path.)
 //!
-//! # What is moved
-//! Lengths, attributes, contents of cells, items at one place, and where a list's items lie; with
-//! the checks that stand before them, and what is computed of them alone (a float's value). A load
-//! must have an object that has what is loaded wherever it is made: a list by the type of its
-//! definition, anything else because all checks of the object that each turn begins with are moved
-//! too. So but for the first kind, only what stands before the turn's first branch moves. A check
-//! that fails before the loop leaves a little earlier.
+//! For example, `for i in range(n): s += self.scale` reads `self.scale` before the loop.
+//!
+//! # The instructions that move
+//! Lengths, attributes, contents of cells, items at one place, and addresses of lists' items; with
+//! the checks before them, and computations on them alone (a float's value). The object must have
+//! the loaded memory wherever the load is made: a list has it by the type of its definition, any
+//! other object because all checks of it at the start of each iteration move too. So except for
+//! lists, only instructions before the first branch of an iteration move. A check that fails before
+//! the loop exits a little earlier.
 //!
 //! # Stores into other lists
-//! `table[i][j] = x` may change what `table[i]` or `other[i]` is only if a row is the table itself,
-//! or the other one. So where a store into a list is all that could change an item that is loaded,
-//! and both lists are known before the loop, it is checked there that they are two. Then no turn's
-//! store changes the item of the next one, by induction over the turns: the lists are the same in
-//! each.
+//! `table[i][j] = x` may change `table[i]` or `other[i]` only if a row is the table itself, or the
+//! other list. So if a store into a list is all that could change an item that is loaded, and both
+//! lists are known before the loop, a check there tests that they are two objects. Then no
+//! iteration's store changes the item of the next one, by induction over the iterations: the lists
+//! are the same in each.
 //!
-//! Innermost loops only: what an outer loop reads outside of inner ones is not hot.
+//! Innermost loops only: the code of an outer loop outside of inner ones is not hot.
 
 mod limits;
 
@@ -53,7 +55,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     if loops.is_empty() {
         return false;
     }
-    // Counted when it is first asked for: most loops read nothing that could be read before.
+    // Counted at the first query: most loops read nothing that could be read before.
     let users = OnceCell::new();
     let mut changed = false;
     for found in &loops {
@@ -76,13 +78,13 @@ struct Innermost {
     before: Block,
     /// Its blocks, in order.
     body: Vec<Block>,
-    /// Where its turns end with pending work.
+    /// The check for pending work at the end of an iteration.
     pending: Vec<Pending>,
-    /// The blocks before the turn's first branch but for the loop's own test.
+    /// The blocks before the first branch of an iteration, except for the loop's own test.
     straight: Vec<Block>,
 }
 
-/// Where a turn ends with a check for pending work.
+/// The place of a check for pending work at the end of an iteration.
 #[derive(Clone, Copy)]
 struct Pending {
     check: Value,
@@ -130,7 +132,7 @@ impl Innermost {
 }
 
 impl Pending {
-    /// Whether nothing is read between the check and the next turn.
+    /// Whether nothing is read between the check and the next iteration.
     fn ends_turn(self, f: &Function, tree: &Tree, header: Block) -> bool {
         let is_idle = |insts: &[Value]| {
             insts.iter().all(|v| {
@@ -153,8 +155,8 @@ impl Pending {
     }
 }
 
-/// The blocks that each turn begins with: one leads to the next alone, but for the loop's own test
-/// of numbers.
+/// The blocks at the start of each iteration: each leads to the next alone, except for the loop's
+/// own test of numbers.
 fn straight(f: &Function, body: &BTreeSet<Block>, header: Block) -> Vec<Block> {
     let mut straight = vec![header];
     loop {
@@ -185,7 +187,7 @@ fn straight(f: &Function, body: &BTreeSet<Block>, header: Block) -> Vec<Block> {
     }
 }
 
-/// How often each value is named.
+/// The number of uses of each value.
 fn count_users(f: &Function) -> SecondaryMap<Value, u32> {
     let mut users = SecondaryMap::new();
     for &b in &f.order {
@@ -194,7 +196,7 @@ fn count_users(f: &Function) -> SecondaryMap<Value, u32> {
     users
 }
 
-/// What is made before a loop, and again when pending work was done.
+/// An instruction that is executed before a loop, and again behind pending work.
 struct Step {
     /// The instruction in the loop; none for the address of a list's items, which no instruction
     /// there gives.
@@ -203,7 +205,7 @@ struct Step {
     args: Vec<Operand>,
     ty: Type,
     pc: Pc,
-    /// Whether the loop needs the result: in which way it gets it.
+    /// How the loop gets the result, if it needs it.
     use_: Use,
 }
 
@@ -218,11 +220,11 @@ enum Operand {
 #[derive(Clone, Copy, PartialEq)]
 enum Use {
     Nothing,
-    /// The same object in all turns: that of before the loop.
+    /// The object is the same in all iterations: the one of before the loop.
     Same,
-    /// What this step has found last.
+    /// The latest result of this step.
     Carried,
-    /// What another step gives, which is the same object.
+    /// The result of another step, which is the same object.
     As(usize),
 }
 
@@ -230,15 +232,15 @@ struct Plan {
     steps: Vec<Step>,
     /// Accesses to items, each with the step that finds them.
     items: Vec<(Value, usize)>,
-    /// Checks of bounds that steps make for all turns, each with its place.
+    /// Checks of bounds that steps make for all iterations, each with its place.
     needless: Vec<(Value, Value)>,
-    /// The frame where the loop begins, if a step may leave there.
+    /// The frame at the start of the loop, if a step may exit there.
     state: Option<FrameState>,
-    /// What is made for that state.
+    /// The instructions for the values of that state.
     made: Vec<Value>,
 }
 
-/// Finds out what may be made before a loop.
+/// Finds the instructions that may be executed before a loop.
 struct Planner<'a> {
     f: &'a Function,
     cx: &'a Context<'a>,
@@ -248,7 +250,7 @@ struct Planner<'a> {
     fields: Fields<'a>,
     /// Objects of which a check in the loop stays there.
     open: BTreeSet<Value>,
-    /// What stands in the loop, by its step.
+    /// The steps of instructions of the loop.
     known: BTreeMap<Value, usize>,
     /// The step that finds a list's items.
     items: BTreeMap<Value, usize>,
@@ -322,7 +324,7 @@ impl Plan {
         })
     }
 
-    /// Make the steps at the end of a block.
+    /// Emits the steps at the end of a block.
     fn make(
         &self,
         f: &mut Function,
@@ -362,7 +364,7 @@ impl Plan {
         let carried: Vec<usize> = (0..self.steps.len())
             .filter(|n| self.steps[*n].use_ == Use::Carried)
             .collect();
-        // What the loop has of each step.
+        // The loop's value for each step.
         let mut given = first.clone();
         if !found.pending.is_empty() {
             for &n in &carried {
@@ -386,7 +388,7 @@ impl Plan {
         }
         if !found.pending.is_empty() {
             give(f, found.before, found.header, &before);
-            // A turn may end in another way.
+            // An iteration may end on another path.
             for &b in &found.body {
                 let pending = found.pending.iter().any(|p| p.block == b);
                 if !pending {
@@ -416,8 +418,8 @@ impl Plan {
         }
     }
 
-    /// Take a check for pending work apart: gives the cold block that does it, as far as that goes
-    /// on, and the block where both ways meet, which lacks its parameters yet.
+    /// Splits a check for pending work. Returns the cold block that does the work, up to where the
+    /// unit continues, and the block where both paths join, which lacks its parameters yet.
     fn take_apart(&self, f: &mut Function, pending: Pending) -> (Block, Block) {
         let Pending { check, block, at } = pending;
         let Inst { state, pc, .. } = f.insts[check];
@@ -555,7 +557,7 @@ impl Planner<'_> {
         accesses
     }
 
-    /// Where an operand comes from, if not from a turn.
+    /// The operand, if it is not defined in an iteration.
     fn operand(&self, v: Value) -> Option<Operand> {
         let v = self.f.resolve(v);
         match self.known.get(&v) {
@@ -564,7 +566,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The operands of an instruction that may be made before the loop.
+    /// The operands of an instruction that may be executed before the loop.
     fn movable(&self, v: Value, is_straight: bool) -> Option<Vec<Operand>> {
         let f = self.f;
         let inst = f.inst(v);
@@ -597,8 +599,8 @@ impl Planner<'_> {
         (may_move && has_way_out && is_known && self.changes.iter().all(keeps)).then_some(args)
     }
 
-    /// The list of which a turn changes an item, if that could be the item that an instruction
-    /// loads only where the lists are one, and it may be bet that they are not.
+    /// The list of which an iteration changes an item, if that could be the loaded item only where
+    /// the two lists are one object, and the code may speculate that they are not.
     fn other_list(&self, load: Value, change: &Changes) -> Option<Value> {
         let Changes::Item(list, _) = *change else {
             return None;
@@ -651,7 +653,7 @@ impl Planner<'_> {
         Operand::Step(self.steps.len() - 1)
     }
 
-    /// Whether an object is a list wherever it is named.
+    /// Whether an object is a list by the type of its definition.
     fn is_list(&self, v: Value) -> bool {
         let (f, v) = (self.f, self.f.resolve(v));
         !self.inside.contains(&v) && !f.ty(v).is_bottom() && f.ty(v) <= Type::LIST_EXACT
@@ -668,7 +670,7 @@ impl Planner<'_> {
         if f.op(v).exit_reason().is_none() && !f.op(v).gives_operand() {
             return;
         }
-        // What a condition asks of.
+        // The operand that a condition tests.
         let mut work: Vec<(Value, u32)> = f.inst(v).args.iter().map(|a| (*a, 0)).collect();
         while let Some((v, depth)) = work.pop() {
             self.open.insert(f.object_of(v));
@@ -680,7 +682,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether a bet was lost where the loop begins, or where a turn ends.
+    /// Whether a speculation failed at the start of the loop, or at the end of an iteration.
     fn is_avoided(&self, reason: Reason) -> bool {
         let f = self.f;
         let pending = self.found.pending.iter().map(|p| f.insts[p.check].pc);
@@ -715,7 +717,7 @@ impl Planner<'_> {
     }
 }
 
-/// Decide in which way the loop gets what the steps find; none if that would be too much.
+/// Decides how the loop gets the results of steps; none if that would be too many values.
 fn decide(
     f: &Function,
     users: &SecondaryMap<Value, u32>,
@@ -724,7 +726,7 @@ fn decide(
     accesses: &[(Value, usize)],
     needless: &[(Value, Value)],
 ) -> Option<()> {
-    // What the steps, what is made of them and what is needless name themselves goes with them.
+    // The uses by steps, by their instructions and by needless ones go with them.
     let mut own: BTreeMap<Value, u32> = BTreeMap::new();
     let moved = steps.iter().filter_map(|step| step.of);
     for v in moved.chain(needless.iter().map(|(v, _)| *v)) {
@@ -741,7 +743,7 @@ fn decide(
         .enumerate()
         .filter_map(|(n, step)| Some((step.of?, n)))
         .collect();
-    // One value stands for an object: the one of which most is known.
+    // One value represents an object: the one with the most precise type.
     let mut stands: BTreeMap<usize, usize> = BTreeMap::new();
     for n in 0..steps.len() {
         let Some(v) = steps[n].of.filter(|_| has_pending) else {
@@ -779,8 +781,8 @@ fn decide(
     (!has_pending || carried.count() <= MOST_CARRIED).then_some(())
 }
 
-/// The frame where a loop begins, in terms of what there is before it; none if something is in it
-/// that only the loop has. What is made for it is added to `made`.
+/// The frame at the start of a loop, in terms of the values before it; none if it contains a value
+/// of the loop. The instructions for it are added to `made`.
 fn state_before(f: &mut Function, found: &Innermost, made: &mut Vec<Value>) -> Option<FrameState> {
     let header = &f.blocks[found.header];
     let mut state = header.entry_state.clone();
@@ -788,7 +790,7 @@ fn state_before(f: &mut Function, found: &Innermost, made: &mut Vec<Value>) -> O
     let params = header.params.iter().map(|(p, _)| *p);
     let mut here: BTreeMap<Value, Value> = params.zip(edges[0].args.iter().copied()).collect();
     let own: BTreeSet<Value> = header.insts.iter().copied().collect();
-    // The slots hold what they held, unless the loop's local has no reference.
+    // The slots are unchanged, unless the loop's local has no reference.
     for (k, local) in f.blocks[found.before].out_locals.iter().enumerate() {
         if *f.op(state.locals[k]) != Op::Borrowed {
             state.locals[k] = *local;

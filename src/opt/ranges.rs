@@ -1,14 +1,14 @@
 //! Loops over a range count in a register.
 //!
-//! The iterator of `for i in range(n)` is an object that nobody else has: `iter` has just made it,
-//! only the operand stack holds it, and no collector tracks it. So the loop need not keep it true,
-//! and its state becomes parameters of the loop. Where the bounds are known
-//! ([`GeneralOp::RangeIter`]), it is not made at all: frame states name a
-//! [`virtual_range_iter`](Op::VirtualRangeIter), which an exit makes. Else they name the iterator
-//! as a [`range_at`](Op::RangeAt), which an exit writes back. (Scalar replacement, in the second
-//! case of the fields only: a loop that ends drops the object without a look at them.)
+//! Only the loop has the iterator of `for i in range(n)`: `iter` has just allocated it, only the
+//! operand stack has a reference, and no collector tracks it. So the loop need not keep it up to
+//! date, and its state becomes parameters of the loop. If the bounds are known
+//! ([`GeneralOp::RangeIter`]), it is not allocated at all: frame states name a
+//! [`virtual_range_iter`](Op::VirtualRangeIter), which an exit materialises. Otherwise they name
+//! the iterator as a [`range_at`](Op::RangeAt), which an exit writes back. (Scalar replacement, in
+//! the second case of the fields only: at its end a loop drops the object without reading it.)
 //!
-//! With the step 1, the next value says how many are left.
+//! With the step 1, the number of values left follows from the next value.
 
 use super::Context;
 use crate::bytecode::{ConstValue, GeneralOp};
@@ -20,45 +20,45 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use rustc_hash::FxHashMap;
 
-/// A loop over an iterator that may be nobody else's.
+/// A loop over an iterator that only the loop may have.
 pub(super) struct Loop {
-    /// The block that asks for the next value.
+    /// The block that advances the iterator.
     pub header: Block,
     /// The instruction that does.
     pub next: Value,
     /// The iterator, of which the class is known.
     pub iter: Value,
-    /// The same object where it was made.
+    /// The instruction that allocates the iterator.
     pub made: Value,
     /// The one block that leads into the loop.
     pub before: Block,
-    /// Where each turn begins.
+    /// The first block of each iteration.
     pub body: Block,
-    /// What names the object, which [`naming`] finds.
+    /// The uses of the object, which [`naming`] finds.
     pub named: Vec<Mention>,
 }
 
-/// Something that names an object, or makes it.
+/// An instruction or a place that names an object, or defines it.
 #[derive(Clone, Copy)]
 pub(super) struct Mention {
     block: Block,
     by: Namer,
-    /// Whether it is an operand.
+    /// Whether the object is an operand.
     is_operand: bool,
-    /// How often the frame state names it.
+    /// The number of times that the frame state names it.
     times: u32,
-    /// Whether a stack of the frame state does.
+    /// Whether a stack of the frame state names it.
     is_on_stack: bool,
 }
 
-/// What names an object in a block.
+/// The places of a block that name an object.
 #[derive(Clone, Copy, PartialEq)]
 enum Namer {
     /// This instruction, or its frame state.
     Inst(Value),
     /// The frame state that the block begins with.
     Entry,
-    /// What the block gives on.
+    /// The values that the block passes on.
     End,
 }
 
@@ -78,7 +78,7 @@ enum Bound {
 
 /// Count in registers.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    // A frame that is suspended must be true for whoever resumes it.
+    // A frame that is suspended must have its objects up to date.
     let mut insts = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
     if insts.any(|v| matches!(f.op(*v), Op::Yield(_) | Op::ResumePoint)) {
         return false;
@@ -96,7 +96,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let mut named = naming(f, found.map(|found| found.made));
     let mut changed = false;
     for header in headers {
-        // What only an exception of the range reached is gone.
+        // Blocks that only an exception of the range reached are gone.
         if !f.order.contains(&header) {
             continue;
         }
@@ -108,7 +108,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
             && is_private(f, &tree, &found, &[])
         {
             match bounds {
-                // Where a collector may move what an exit names, objects are not made there.
+                // If a collector may move objects that an exit names, exits do not materialise
+                // objects.
                 Some(bounds) if cx.lifetimes.are_counted() => {
                     if unmake(f, &tree, &found, bounds) {
                         tree = Tree::of(f);
@@ -122,14 +123,14 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// What names objects, or makes them, block by block.
+/// The places that name objects, or define them, block by block.
 fn naming(
     f: &Function,
     objects: impl IntoIterator<Item = Value>,
 ) -> FxHashMap<Value, Vec<Mention>> {
     let mut named: FxHashMap<Value, Vec<Mention>> =
         objects.into_iter().map(|v| (v, Vec::new())).collect();
-    // What stands for one of them.
+    // A value that is one of them.
     let mut aliases: SecondaryMap<Value, PackedOption<Value>> =
         SecondaryMap::with_capacity(f.insts.len());
     for &v in f.order.iter().flat_map(|b| &f.blocks[*b].insts) {
@@ -259,7 +260,8 @@ impl Tree {
     }
 }
 
-/// The loop that a block begins, if it is one over an iterator that was made before it.
+/// The loop whose header is the block, if it is a loop over an iterator that was allocated before
+/// it.
 pub(super) fn find_loop(f: &Function, tree: &Tree, header: Block) -> Option<Loop> {
     let Term::Branch { cond, then, els } = &f.blocks[header].term else {
         return None;
@@ -332,28 +334,28 @@ fn bounds_of(f: &Function, cx: &Context<'_>, made: Value) -> Option<Bounds> {
     }
 }
 
-/// Where a frame state names the iterator.
+/// The places where a frame state names the iterator.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Where {
     /// Before the loop: it is true.
     Before,
-    /// Before the loop asks for the next value.
+    /// Before the loop advances it.
     Head,
-    /// In a turn.
+    /// In an iteration.
     Turn,
     /// Anywhere else.
     Outside,
 }
 
 impl Loop {
-    /// Where something that names the iterator stands.
+    /// The position of a use of the iterator.
     fn place(&self, f: &Function, tree: &Tree, mention: &Mention) -> Where {
         let b = mention.block;
         if tree.dominates(self.body, b) {
             Where::Turn
         } else if b == self.header {
             let mut insts = f.blocks[b].insts.iter();
-            // Behind what asks it is neither here nor there.
+            // Behind the instruction that advances it the position is ambiguous.
             match mention.by {
                 Namer::Inst(v)
                     if v != self.next
@@ -371,8 +373,8 @@ impl Loop {
     }
 }
 
-/// Whether nothing but the loop, these instructions and frame states in the loop, on their stacks,
-/// needs to know how far the iterator is.
+/// Whether only the loop, these instructions, and stacks of frame states in the loop depend on the
+/// iterator's state.
 pub(super) fn is_private(f: &Function, tree: &Tree, found: &Loop, known: &[Value]) -> bool {
     found.named.iter().all(|mention| {
         let is_known = match mention.by {
@@ -391,27 +393,27 @@ pub(super) fn is_private(f: &Function, tree: &Tree, found: &Loop, known: &[Value
         }
         let is_elsewhere = found.place(f, tree, mention) == Where::Outside;
         match mention.by {
-            // Where the block is not the loop's, nobody goes on from its start.
+            // If the block is not in the loop, no exit resumes at its start.
             Namer::Entry => !is_elsewhere,
             _ => mention.times == 1 && mention.is_on_stack && !is_elsewhere,
         }
     })
 }
 
-/// How a loop counts.
+/// The counter of a loop.
 pub(super) struct Counting {
-    /// What the loop carries, and the values of that before the first turn and after each one.
+    /// The values that the loop carries: before the first iteration, and after each one.
     pub params: Vec<Value>,
     pub first: Vec<Value>,
     pub following: Vec<Value>,
-    /// What each turn begins with.
+    /// The instructions at the start of each iteration.
     pub turn: Vec<Value>,
-    /// The value of a turn.
+    /// The value of an iteration.
     pub value: Value,
     /// Whether there is one.
     pub more: (Op, Vec<Value>),
-    /// What frame states name: before the loop, if it is not the iterator that was made; where it
-    /// asks for a value; in a turn.
+    /// The values that frame states name: before the loop, if it is not the iterator itself; where
+    /// the loop advances it; in an iteration.
     pub at_before: Option<Value>,
     pub at_head: Value,
     pub at_turn: Value,
@@ -431,7 +433,7 @@ impl Loop {
     }
 }
 
-/// Let the loop count, without an iterator; says whether an edge is gone.
+/// Lets the loop count without an iterator; returns whether an edge is gone.
 fn unmake(f: &mut Function, tree: &Tree, found: &Loop, bounds: Bounds) -> bool {
     let int = Type::CINT64;
     let Bounds { start, end, step } = bounds;
@@ -453,7 +455,7 @@ fn unmake(f: &mut Function, tree: &Tree, found: &Loop, bounds: Bounds) -> bool {
     let at_before = at(f, start);
     instead.push(at_before);
     let next = found.add(f, Op::Param, vec![], int);
-    // Below the end, or above it: the sum is an int of the same size.
+    // The value is below the end, or above it: the sum is an int of the same size.
     let after = found.add(f, Op::IntStep, vec![next, by], int);
     let (at_head, at_turn) = (at(f, next), at(f, after));
     let cmp = if step > 0 { Cmp::Lt } else { Cmp::Gt };
@@ -472,8 +474,8 @@ fn unmake(f: &mut Function, tree: &Tree, found: &Loop, bounds: Bounds) -> bool {
     remove(f, found, instead, None)
 }
 
-/// Put something in the place of the iterator, which is not named any more; drop what it held where
-/// it was dropped. Says whether an edge is gone: to the handler of what making it could raise.
+/// Replaces the iterator, which nothing names any more; drops the range that it owned where it was
+/// dropped. Returns whether an edge is gone: to the handler of an exception of its allocation.
 pub(super) fn remove(
     f: &mut Function,
     found: &Loop,
@@ -533,7 +535,7 @@ fn keep_outside(f: &mut Function, tree: &Tree, found: &Loop, bounds: Option<Boun
     let mut params = vec![next];
     let mut first = vec![start];
     let mut following = Vec::new();
-    // What an iterator that is at `next` has in its frame state besides.
+    // The other values in the frame state of an iterator that is at `next`.
     let (at_head, at_turn, more);
     let by_ones = bounds.is_some_and(|bounds| bounds.step == 1);
     if by_ones {
@@ -578,7 +580,7 @@ fn keep_outside(f: &mut Function, tree: &Tree, found: &Loop, bounds: Option<Boun
     rewrite(f, tree, found, counting);
 }
 
-/// Let the loop carry what it counts with, and frame states name the iterator as that says.
+/// Lets the loop carry its counter, and frame states name the iterator by it.
 pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Counting) {
     let &Loop {
         header,
@@ -588,7 +590,7 @@ pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Cou
         body,
         ..
     } = found;
-    // What a state became: the instructions that share one stand side by side.
+    // The replacement of each state: instructions that share a state stand side by side.
     let mut last: Option<(StateId, Value, StateId)> = None;
     for mention in found.named.iter().filter(|mention| mention.times > 0) {
         let at = match found.place(f, tree, mention) {

@@ -12,21 +12,22 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far apart the two may stand: the way between is walked for each `incref`.
+/// The largest distance of the two: the instructions between are walked for each `incref`.
 const MOST_BETWEEN: usize = 1000;
 
-/// How many branches a reference is looked for behind.
+/// The number of branches behind which a drop is searched.
 const MOST_BRANCHES: usize = 6;
 
-/// How many blocks may lie between an `incref` and those that undo it.
+/// The number of blocks that may lie between an `incref` and those that undo it.
 const MOST_BLOCKS: usize = 12;
 
-/// `incref v ... decref v` go when no instruction between may drop references to objects of other
-/// kinds or run host code: within a block, and where each path from the first comes to one of the
-/// others. Exits between then take a new reference of their own.
+/// Removes `incref v ... decref v` if no instruction between may drop references to objects of
+/// other kinds or run user code: within a block, and where each path from the first reaches one of
+/// the others. Exits between take a new reference of their own. For example, the operand stack's
+/// reference to a local goes.
 ///
-/// What an attribute holds lives as long as nothing is stored there: a store into another attribute
-/// may take out another reference to the object, but not the last one.
+/// An object that an attribute refers to lives as long as nothing is stored there: a store into
+/// another attribute may overwrite another reference to the object, but not the last one.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let unseen = f.unseen_drops(&f.order);
     let preds = f.predecessors();
@@ -119,7 +120,7 @@ fn store_once(f: &mut Function, objects: &Objects) -> bool {
     changed
 }
 
-/// What a value is before checks.
+/// The value without checks.
 fn checked(f: &Function, v: Value) -> Value {
     let mut v = f.resolve(v);
     while f.op(v).says_what_is_checked() {
@@ -128,8 +129,8 @@ fn checked(f: &Function, v: Value) -> Value {
     v
 }
 
-/// What `run` does within the blocks that take references, where blocks lie between. Of some it is
-/// known that their own block needs them, as long as nothing changes.
+/// The same as `run` does in one block, across the blocks between. For some references it is known
+/// that their own block needs them, as long as nothing changes.
 fn across(
     f: &mut Function,
     cx: &Context<'_>,
@@ -161,8 +162,7 @@ fn across(
     changed
 }
 
-/// What lies between an `incref` and those that undo it: of each block the instructions from one
-/// place to another.
+/// The instructions between an `incref` and those that undo it: a part of each block.
 struct Region {
     taken: (Block, usize),
     /// In order.
@@ -170,13 +170,13 @@ struct Region {
     v: Value,
 }
 
-/// What of a block lies between an `incref` and those that undo it.
+/// The part of a block between an `incref` and those that undo it.
 struct Between {
     block: Block,
-    /// Where it begins.
+    /// Its start.
     from: usize,
-    /// Where it ends: at the place of a `decref`, which is undone, or at the block's end, from
-    /// where the way goes on.
+    /// Its end: the place of a `decref`, which is undone, or the end of the block, if the paths
+    /// continue from there.
     to: usize,
     /// Up to where frame states have the reference.
     until: usize,
@@ -202,7 +202,7 @@ impl Region {
         let mut first = Some(first);
         let (mut left, mut passed) = (BTreeMap::from([(places[b], b)]), BTreeSet::new());
         let mut between = Vec::new();
-        // A block's predecessors come before it, but for loops' ends.
+        // A block's predecessors come before it, except for back edges.
         while let Some((_, block)) = left.pop_first() {
             let data = &f.blocks[block];
             let is_first = between.is_empty();
@@ -225,7 +225,7 @@ impl Region {
                         Term::Jump(_) | Term::Branch { .. } => data.term.edges(),
                         _ => return None,
                     };
-                    // What goes on as a parameter takes the reference along.
+                    // A value that an edge passes to a parameter takes the reference along.
                     let args = || edges.iter().flat_map(|edge| &edge.args);
                     if args().any(|a| f.object_of(*a) == v) {
                         return None;
@@ -295,7 +295,7 @@ fn sink(f: &mut Function, objects: &mut Objects, preds: &Predecessors) -> bool {
     changed
 }
 
-/// Where a block branches to, if nothing else leads there.
+/// The targets of a block's branch, if they have no other predecessor.
 fn sides(f: &Function, preds: &Predecessors, b: Block) -> Option<[Block; 2]> {
     let Term::Branch { then, els, .. } = &f.blocks[b].term else {
         return None;
@@ -305,8 +305,8 @@ fn sides(f: &Function, preds: &Predecessors, b: Block) -> Option<[Block; 2]> {
     sides.iter().all(is_side).then_some(sides)
 }
 
-/// Whether a reference that is taken before two blocks is dropped again in one of them, or behind
-/// some more branches that nothing stands before.
+/// Whether a reference that is taken before two blocks is dropped in one of them, or behind some
+/// more branches with no instruction before them.
 fn is_undone_on_a_side(
     f: &Function,
     objects: &Objects,
@@ -326,8 +326,8 @@ fn is_undone_on_a_side(
     })
 }
 
-/// Take what each way into a join takes of the value that it passes on, right before that, in the
-/// join itself, if it is undone there.
+/// If each edge into a join takes a reference to the value that it passes, right before that, and
+/// the join drops it: takes it in the join itself.
 fn sink_into_joins(f: &mut Function, objects: &mut Objects, preds: &Predecessors) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
@@ -395,18 +395,18 @@ fn is_apart(f: &Function, v: Value) -> bool {
     is_quiet && f.insts[v].state.is_none()
 }
 
-/// What an instruction is to the search for where a reference is dropped again. Most are looked at
-/// for many references, of which few concern them: this is found out once.
+/// The kind of an instruction for the search for a reference's drop. Most instructions are looked
+/// at for many references, of which few concern them: the kind is found once.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Step {
-    /// Nothing that ends an object; it may use one.
+    /// It deallocates nothing; it may use an object.
     Harmless,
     Incref,
     StoreSlot,
-    /// A drop that runs no code of the program.
+    /// A drop that runs no user code.
     QuietDecref,
     Decref,
-    /// What must be looked at.
+    /// The search must look at the instruction.
     #[default]
     Other,
 }
@@ -417,7 +417,7 @@ struct Objects {
     of_checked: SecondaryMap<Value, PackedOption<Value>>,
     /// With the object of the first operand, but where the step is harmless or another.
     steps: SecondaryMap<Value, (Step, PackedOption<Value>)>,
-    /// Whether one value stands for another, as it does while a pass has replaced some.
+    /// Whether some values are aliases of others, as while a pass has replaced some.
     are_renamed: bool,
 }
 
@@ -461,7 +461,7 @@ impl Objects {
         self.steps[v] = (step, operand.into());
     }
 
-    /// Whether an instruction is of one of these kinds.
+    /// Whether an instruction is of this kind.
     fn is(&self, v: Value, step: Step) -> bool {
         self.steps[v].0 == step
     }
@@ -481,24 +481,24 @@ impl Objects {
     }
 }
 
-/// What is known of instructions that could end an object.
+/// Facts about instructions that could deallocate an object.
 struct Keeps<'a> {
     cx: &'a Context<'a>,
-    /// Drops after which the unit leaves if they have run code of the program.
+    /// Drops after which the unit exits if they have run user code.
     unseen: &'a EntitySet<Value>,
     /// Among these instructions the place of the one that takes the reference.
     taken: (&'a [Value], usize),
     holder: OnceCell<Option<Holder>>,
 }
 
-/// What holds an object that was loaded: an attribute of another one.
+/// The attribute that refers to a loaded object.
 struct Holder {
     object: Value,
     load: IntrinsicCall,
 }
 
 impl<'a> Keeps<'a> {
-    /// What is known for the object to which a reference is taken at this place among instructions.
+    /// The facts for the object to which a reference is taken at this place among instructions.
     fn of(
         cx: &'a Context<'a>,
         unseen: &'a EntitySet<Value>,
@@ -513,8 +513,8 @@ impl<'a> Keeps<'a> {
         }
     }
 
-    /// Whether a store leaves the attribute as it is that holds the object, and what has that
-    /// lives.
+    /// Whether a store does not change the attribute that refers to the object, and the attribute's
+    /// owner lives.
     fn stays(&self, f: &Function, inst: Value, store: &IntrinsicCall) -> bool {
         let (insts, at) = self.taken;
         let holder = self.holder.get_or_init(|| Holder::of(f, insts, at));
@@ -533,8 +533,8 @@ impl<'a> Keeps<'a> {
 }
 
 impl Holder {
-    /// What holds the object to which a reference is taken at this place among instructions, since
-    /// it was loaded among them.
+    /// The attribute that refers to the object to which a reference is taken at this place among
+    /// instructions, if it was loaded among them.
     fn of(f: &Function, insts: &[Value], at: usize) -> Option<Holder> {
         let v = f.object_of(f.arg(insts[at], 0));
         let Op::Load(load) = f.op(v) else { return None };
@@ -557,7 +557,7 @@ fn is_undone_in(f: &Function, objects: &Objects, insts: &[Value], v: Value) -> b
     matches!(undone(f, objects, insts, &[], v, None), Undone::At { .. })
 }
 
-/// Where a reference is dropped again.
+/// The drop of a reference.
 enum Undone {
     At {
         /// By which of these instructions.
@@ -571,8 +571,8 @@ enum Undone {
     Never,
 }
 
-/// Where the reference that was taken to `v` before these instructions is dropped, of which some
-/// are `gone`.
+/// The drop of the reference that was taken to `v` before these instructions, of which some are
+/// `gone`.
 fn undone(
     f: &Function,
     objects: &Objects,
@@ -581,17 +581,17 @@ fn undone(
     v: Value,
     keeps: Option<&Keeps<'_>>,
 ) -> Undone {
-    // Once code of the program may have run, only a reference that nobody uses any more may still
-    // be undone, and only while a local keeps the object alive: then it could as well have been
-    // dropped before.
+    // Once user code may have run, a pair may only be removed if no instruction uses the reference
+    // any more, and while a local keeps the object alive: then the reference could as well have
+    // been dropped before.
     let mut crossed = false;
     // A new instance takes the reference over, and has it as long as nothing takes that out again.
     let mut stored = false;
-    // Drops that nobody may have seen where the unit goes on behind their check: the object may be
-    // dropped among them, no later.
+    // Drops that have run no user code where the unit continues behind their check: the object may
+    // be dropped among them, no later.
     let mut unchecked = false;
-    // A local has taken the reference: then what is dropped is that of another one, which nobody
-    // may tell from this one meanwhile.
+    // A local has taken the reference: then the dropped reference is another one to the same
+    // object, which is not observable meanwhile.
     let mut moved = None;
     let here = |j: usize| Undone::At { drop: j, until: j };
     let object_of = |v: Value| objects.get(f, v);
@@ -609,8 +609,8 @@ fn undone(
             match step {
                 Step::Decref | Step::QuietDecref if is_it => return Undone::At { drop: j, until },
                 Step::StoreSlot | Step::QuietDecref => continue,
-                // Where another one is taken, that may be what is dropped; it would be left for the
-                // local's, which frame states have before.
+                // A reference that is taken to another value may be the one that is dropped; it
+                // would be left for the local's, which frame states have before.
                 Step::Incref if !is_it => continue,
                 Step::Harmless if f.op(inst).exit_reason().is_none() => continue,
                 _ => return Undone::Never,
@@ -635,8 +635,8 @@ fn undone(
         {
             return Undone::Never;
         }
-        // What leaves here would drop the instance's reference and that of a local, which are one
-        // if this one is undone later.
+        // An exit here would drop the instance's reference and that of a local, which are one if
+        // this one is removed later.
         if stored && !gives_up(f, objects, inst, v) {
             return Undone::Never;
         }
@@ -652,7 +652,7 @@ fn undone(
             | Op::RangeNext => {}
             Op::CheckUnseen if !unchecked => {}
             Op::Decref if object_of(f.arg(inst, 0)) == v => return here(j),
-            // An object of a quiet class dies without touching others.
+            // The destructor of such an object touches no other object.
             Op::Decref if !f.drop_runs_host_code(f.arg(inst, 0)) => {}
             // Moves the reference on: it is needed.
             Op::StoreSlot(_) if object_of(f.arg(inst, 0)) == v => return Undone::Never,
@@ -667,10 +667,10 @@ fn undone(
             Op::RawSet(_) => {}
             Op::ListSet
                 if object_of(f.insts[inst].args[2]) != v && !takes_out(f, objects, inst, v) => {}
-            // What is appended is only held once more.
+            // The appended object only gets one more owner.
             Op::General(GeneralOp::ListAppend, _) => {}
             Op::ListAppend if object_of(f.arg(inst, 1)) != v => {}
-            // No list ends in it, though what a list holds may.
+            // It deallocates no list, though items of a list may be deallocated.
             Op::ListCopySlice(_) if f.ty(v) <= Type::LIST_EXACT => {}
             Op::StoreQuiet(_) if f.ty(inst) == Type::NULLPTR => {
                 let takes = object_of(f.insts[inst].args[1]) == v;
@@ -686,8 +686,9 @@ fn undone(
                     && keeps.is_some_and(|keeps| keeps.stays(f, inst, store)) => {}
             Op::Store(_)
                 if object_of(f.insts[inst].args[1]) != v && !takes_out(f, objects, inst, v) => {}
-            // What it takes out may be the object itself: then a local has another reference, or
-            // somebody does, as nothing that attributes are stored into ends unseen.
+            // The overwritten value may be the object itself: then a local has another reference,
+            // or the object's owner has one, as an object with attributes is not deallocated
+            // unseen.
             Op::StoreQuiet(_)
                 if object_of(f.insts[inst].args[1]) != v
                     && (objects.is_in_local(f, inst, v)
@@ -711,8 +712,8 @@ fn undone(
     }
 }
 
-/// Whether the frame where an instruction leaves, if it does, has a reference on a stack that it
-/// could do without.
+/// Whether the frame at the exit of an instruction has a reference on a stack that it could do
+/// without.
 fn gives_up(f: &Function, objects: &Objects, inst: Value, v: Value) -> bool {
     let Some(state) = f.insts[inst].state else {
         return true;
@@ -721,10 +722,10 @@ fn gives_up(f: &Function, objects: &Objects, inst: Value, v: Value) -> bool {
     entries.any(|e| e.owned && objects.get(f, e.value) == v)
 }
 
-/// Whether what a store takes out, and whose end nobody will notice, may be the object, of which no
-/// local has a reference.
+/// Whether the value that a store overwrites, of which the destructor runs no user code, may be the
+/// object, to which no local has a reference.
 fn takes_out(f: &Function, objects: &Objects, store: Value, v: Value) -> bool {
-    // What it stores into is known to be of the class that it needs.
+    // The object that it stores into is known to have the class that it needs.
     let into = f.arg(store, 0);
     let ty = match objects.get(f, into) == v {
         true => f.ty(into),

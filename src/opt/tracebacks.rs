@@ -1,18 +1,18 @@
-//! Traceback entries that nobody will see wait.
+//! Traceback entries that are not observable are put off.
 //!
-//! A handler that drops its exception before any code of the program can have run shows it to
-//! nobody: `except KeyError: n += 1`, also `as e`, if the local is all that has it. The entry for
-//! its own frame, which needs an object of the frame and one of its own, is then made for nothing.
-//! So where a handler may end like that, its exception is caught with the entry put off
-//! ([`GeneralOp::Catch`] with 2), and on each way where the exception may be seen,
-//! [`GeneralOp::CompleteTraceback`] adds it just before. That asks whether anything was put off:
-//! who caught it looks whether the exception is nobody else's. Exits add it first of all. The end
-//! of the handler, or where its local is unbound ([`GeneralOp::ForgetTraceback`]), forgets it,
-//! unless somebody has the exception after all. So this pass must see to two things: that the unit
-//! calls nobody, raises nothing and returns nowhere in between, and that no other instruction drops
-//! the last reference.
+//! A handler that drops its exception before any user code can have run does not show it:
+//! `except KeyError: n += 1`, also `as e`, if only the local has it. The entry for its own frame,
+//! which needs an object of the frame and one of its own, would be allocated for nothing. So if a
+//! handler may end like that, its exception is caught with the entry put off ([`GeneralOp::Catch`]
+//! with 2), and on each path where the exception may be observed, [`GeneralOp::CompleteTraceback`]
+//! adds it just before. That one tests whether anything was put off: the catching code checks
+//! whether the exception has another owner. Exits add the entry first. The end of the handler, or
+//! the point where its local is unbound ([`GeneralOp::ForgetTraceback`]), forgets it, unless the
+//! exception has another owner after all. So this pass must ensure two conditions: the unit calls
+//! nothing, raises nothing and does not return in between, and no other instruction drops the last
+//! reference.
 //!
-//! The last pass: what moves later would have to know.
+//! It is the last pass: one that moved instructions later would have to know about this.
 
 use super::Context;
 use crate::bytecode::{GeneralOp as G, Pc};
@@ -38,7 +38,8 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     let (mut seen, mut unbound) = (BTreeSet::new(), BTreeMap::new());
     let mut changed = false;
     for ((.., v), way) in caught.into_iter().zip(ways) {
-        // What ends two ways could not tell whether a local has the exception.
+        // An instruction at the end of two paths could not distinguish whether a local has the
+        // exception.
         if !way.ends_unseen || way.kept.iter().any(|end| popped.contains(end)) {
             continue;
         }
@@ -82,16 +83,16 @@ fn general(f: &mut Function, op: G, args: Vec<Value>, pc: Pc) -> Value {
     ))
 }
 
-/// Where an exception that was caught may be seen.
+/// The places where a caught exception may be observed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     /// When an instruction is executed.
     Before(Value),
-    /// When the block's caller goes on.
+    /// When the block's caller continues.
     Return(Block),
 }
 
-/// What an instruction does to an exception that was caught.
+/// The effect of an instruction on a caught exception.
 enum Does {
     /// Nobody sees it.
     Nothing,
@@ -99,47 +100,47 @@ enum Does {
     Handles(Value),
     /// A local has it, too.
     Binds,
-    /// It is the handled one no more, and dies if nobody else has it.
+    /// It is not the handled exception any more, and is deallocated if it has no other owner.
     Pops,
     /// The local has it no more.
     Unbinds(Value),
     /// A reference is taken to some object.
     Takes(Value),
-    /// One that was taken on the way is dropped, so the object lives on.
+    /// A reference that was taken on the path is dropped, so the object lives on.
     Gives(Value),
     /// Somebody may see it.
     Shows,
 }
 
-/// What is known of the exception at a place.
+/// The state of the exception at a place.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 struct Known {
     /// Values that are it, once it is handled.
     values: Vec<Value>,
     /// Whether a local has it.
     bound: bool,
-    /// Whether it is the handled one no more.
+    /// Whether it is not the handled exception any more.
     popped: bool,
-    /// Objects to which references were taken on the way.
+    /// Objects to which references were taken on the path.
     taken: Vec<Value>,
 }
 
-/// What becomes of an exception that was caught.
+/// The fate of a caught exception.
 #[derive(Default)]
 struct Found {
-    /// Where it is seen first.
+    /// The places where it is observed first.
     seen: Vec<Place>,
     /// Instructions that drop it from the local that alone has it, and which value it is there.
     unbound: Vec<(Value, Value)>,
     /// Ends of handling after which a local has it.
     kept: Vec<Value>,
-    /// Ends of handling after which nobody has it.
+    /// Ends of handling after which it has no owner.
     popped: Vec<Value>,
-    /// Whether a way comes to the handler's end without anybody having seen the exception.
+    /// Whether a path reaches the end of the handler without the exception having been observed.
     ends_unseen: bool,
 }
 
-/// The ways from where an exception is caught to where it is seen or dropped.
+/// The paths from where an exception is caught to where it is observed or dropped.
 struct Way<'a> {
     f: &'a Function,
     visited: FxHashSet<(Block, Known)>,
@@ -147,7 +148,7 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// All ways from instruction `i` of block `b`.
+    /// All paths from instruction `i` of block `b`.
     fn of(f: &Function, b: Block, i: usize) -> Found {
         let mut way = Way {
             f,
@@ -171,7 +172,7 @@ impl Way<'_> {
                     self.found.seen.push(Place::Return(b));
                     continue;
                 }
-                // Where it raises, it has shown the exception.
+                // If it raises, the exception has been observed.
                 Term::MayRaise { next, .. } => smallvec![next],
                 term => term.edges(),
             };
@@ -191,8 +192,8 @@ impl Way<'_> {
         }
     }
 
-    /// Through a block, from its instruction `i`: what is known at its end, unless the way has come
-    /// to its own.
+    /// Walks a block from its instruction `i`; returns the state at its end, unless the path ends
+    /// before.
     fn through(&mut self, b: Block, i: usize, mut known: Known) -> Option<Known> {
         for &v in &self.f.blocks[b].insts[i..] {
             match does(self.f, v, &known) {
@@ -248,7 +249,7 @@ fn does(f: &Function, v: Value, known: &Known) -> Does {
             if known.popped {
                 return Does::Unbinds(inst.args[0]);
             }
-            // It is held by being handled.
+            // It has an owner while it is handled.
             false
         }
         Op::StoreSlot(_) if inst.args.iter().any(is_it) => return Does::Binds,

@@ -1,11 +1,12 @@
-//! One check of bounds before a loop, for those of all turns.
+//! One check of bounds before a loop, for those of all iterations.
 //!
-//! Where a loop counts up to a limit and each turn looks into a sequence at its counter (or at a
-//! constant distance of it), and the length is one that no turn changes, the limit's place says it
-//! for all turns: the limit is compared with the length where that is read, before the loop and
-//! again when pending work was done. Where the comparison fails, the unit leaves there, and the
-//! interpreter finds out whether a turn gets so far; where it fails often, each turn checks for
-//! itself the next time.
+//! If a loop counts up to a limit and each iteration reads a sequence at its counter (or at a
+//! constant distance from it), and no iteration changes the length, the check of the limit covers
+//! all iterations: the limit is compared with the length where that is read, before the loop and
+//! again behind pending work. Where the comparison fails, the unit exits there, and the interpreter
+//! finds out whether an iteration gets that far; where it fails often, each iteration checks for
+//! itself in the next version. For example, `for i in range(n): s += a[i]` compares `n` with
+//! `len(a)`.
 //!
 //! (Guard motion out of counted loops, as in Würthinger, Wimmer and Mössenböck's elimination of
 //! bounds checks for HotSpot, 2007.)
@@ -15,7 +16,7 @@ use crate::bytecode::Reason;
 use crate::hir::{Cmp, Function, Op, Term, Value};
 use crate::types::Type;
 
-/// What a loop counts in each turn, from a start up to a limit, which it does not come to.
+/// The counter of a loop, from a start up to a limit, which it does not reach.
 struct Counter {
     counter: Value,
     start: Value,
@@ -23,8 +24,8 @@ struct Counter {
 }
 
 impl Planner<'_> {
-    /// Add the steps that check the bounds of all turns; gives the checks that are needless then,
-    /// each with its place.
+    /// Adds the steps that check the bounds of all iterations; returns the checks that are needless
+    /// then, each with its place.
     pub(super) fn limits(&mut self) -> Vec<(Value, Value)> {
         let mut needless = Vec::new();
         if !self.may_leave || self.is_avoided(Reason::Bounds) {
@@ -69,13 +70,13 @@ impl Planner<'_> {
         needless
     }
 
-    /// A check that leaves before the loop if a comparison does not hold.
+    /// A check that exits before the loop if a comparison does not hold.
     fn demand(&mut self, cmp: Cmp, a: Operand, b: Operand) {
         let holds = self.step(Op::IntCmp(cmp), vec![a, b], Type::CBOOL);
         self.step(Op::GuardTrue(Reason::Bounds), vec![holds], Type::BOTTOM);
     }
 
-    /// What the loop's test says it counts.
+    /// The counter that the loop's test compares.
     fn counter(&self) -> Option<Counter> {
         let (f, found) = (self.f, self.found);
         let header = &f.blocks[found.header];
@@ -109,7 +110,7 @@ impl Planner<'_> {
         })
     }
 
-    /// The length and the distance from the counter of a place that is checked in each turn.
+    /// The length and the distance from the counter of a place that each iteration checks.
     fn checked(&self, v: Value, counter: Value) -> Option<(Operand, i64)> {
         let f = self.f;
         if *f.op(v) != Op::Index || f.asserted.contains(&v) {
