@@ -174,8 +174,8 @@ general_ops! {
     /// Call: array of callable, self or null, positional arguments, keyword values; the operand is
     /// the tuple of keyword names or null. (The number is the length of the whole array.)
     Call "call" (thread variadic) 0 1 Object;
-    /// The same where entries of the array are lent: bit `k` of the immediate is set if the call takes
-    /// over no reference to entry `k`, which a local keeps alive.
+    /// The same where entries of the array are lent: bit `k` of the immediate is set if the call
+    /// takes over no reference to entry `k`, which a local keeps alive.
     CallLent "call_lent" (thread variadic) 1 1 Object;
     /// `a(*b, **c)`: array of a, b and c, or of a and b.
     CallEx "call_ex" (thread variadic) 0 0 Object;

@@ -132,8 +132,8 @@ bytecode_ops! {
     LoadConst "load_const" Const, |_, _| 0 => |_, _| 1, false;
     /// Push a local that is bound.
     LoadFast "load_fast" Local, |_, _| 0 => |_, _| 1, false;
-    /// Push a local that is bound, without a reference of the stack's own: the entry is popped before
-    /// the local is given another value.
+    /// Push a local that is bound, without a reference of the stack's own: the entry is popped
+    /// before the local is given another value.
     LoadFastBorrow "load_fast_borrow" Local, |_, _| 0 => |_, _| 1, false;
     /// Push a local, or raise if it is unbound.
     LoadFastCheck "load_fast_check" Local, |_, _| 0 => |_, _| 1, true;

@@ -359,7 +359,7 @@ hir_ops! {
     /// Drops a reference that is not the object's last one; exits if it is.
     DropShared = "drop_shared" (OPTIONAL_TAKEN) -> value none NOTHING,
         fails(Shape), quiet, stays, anew, [COUNTS], [COUNTS];
-    /// The value of an exact int; exits if it has more than two digits.
+    /// The value of an exact int; exits if it is further from 0 than the host unboxes.
     UnboxInt = "unbox_int" (LONG) -> value none INT,
         exits(IntTooLarge), quiet, goes, same, [], [];
     /// The value of an exact float.

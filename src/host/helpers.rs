@@ -37,7 +37,8 @@ pub const FREE_LEAF: &str = "free_leaf";
 /// code.
 pub const DEALLOC: &str = "dealloc";
 
-/// Every helper that a host must have.
+/// Every helper that a host must have. `docs/helpers.md` lists them with their operations,
+/// ownership and effects, and says which of them a small host needs.
 pub fn helpers() -> Vec<HelperRow> {
     let mut rows: Vec<HelperRow> = GeneralOp::ALL
         .iter()

@@ -20,6 +20,8 @@
 //!   words.
 
 mod builder;
+#[cfg(test)]
+mod docs;
 mod document;
 mod frozen;
 mod helpers;
@@ -85,7 +87,8 @@ impl Intrinsic {
 }
 
 /// The standard intrinsics: those that the core uses by name. A host may have more, to which its
-/// access plans refer by [`IntrinsicId`].
+/// access plans refer by [`IntrinsicId`]. The page of each constant has the intrinsic's signature;
+/// `docs/helpers.md` has all of them in one table.
 pub mod names {
     /// An intrinsic's name, operands and results.
     pub type Row = (
@@ -96,7 +99,11 @@ pub mod names {
 
     macro_rules! names {
         ($(#[$table_doc:meta])* $table:ident: $($(#[$doc:meta])* $id:ident = $name:literal ($($p:ident),*) -> ($($r:ident),*);)*) => {
-            $($(#[$doc])* pub const $id: &str = $name;)*
+            $(
+                $(#[$doc])*
+                #[doc = concat!("\n\nIts signature: `", stringify!(($($p),*) -> ($($r),*)), "`.")]
+                pub const $id: &str = $name;
+            )*
             $(#[$table_doc])*
             pub const $table: &[Row] =
                 &[$(($name, &[$(crate::ll::Ty::$p),*], &[$(crate::ll::Ty::$r),*])),*];
@@ -119,7 +126,8 @@ pub mod names {
         DECREF_FLOAT = "decref_float" (Ptr) -> ();
         /// An object's class.
         CLASS_OF = "class_of" (Ptr) -> (Ptr);
-        /// Value of an exact int; fails if it has more than two digits.
+        /// Value of an exact int; fails if the value is further from 0 than the host unboxes
+        /// ([`HostBuilder::unboxed_bits`](super::HostBuilder::unboxed_bits)).
         INT_UNBOX = "int_unbox" (Ptr) -> (I64);
         /// A new reference to the int of a value.
         INT_BOX = "int_box" (I64) -> (Ptr);

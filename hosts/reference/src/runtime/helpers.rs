@@ -227,7 +227,8 @@ fn address(op: GeneralOp) -> usize {
         G::CallLent => f!(
             |_t: T, lent: i64, names: Obj, array: *const Obj, n: i64| -> Obj {
                 for k in (0..n as usize).filter(|k| lent >> k & 1 != 0) {
-                    // SAFETY: the module's contract: so many objects. The copy is a reference that the call takes over.
+                    // SAFETY: the module's contract: so many objects. The copy is a reference that
+                    // the call takes over.
                     let _taken_over = see(unsafe { *array.add(k) }).clone();
                 }
                 give(call_array(see_or_null(names).as_deref(), take(array, n)))
