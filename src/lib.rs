@@ -2,6 +2,79 @@
 //!
 //! The crate knows no particular host. A host runtime describes itself with [`host`], passes a
 //! function as typed [`bytecode`], and gets machine code from the [`engine`].
+//!
+//! `docs/guide.md` goes through a complete host, `examples/tiny_host`; `docs/SUMMARY.md` is the
+//! index of the book. Start with [`host::HostBuilder`], [`engine::Engine`] and [`engine::Hot`].
+//!
+//! # Example
+//!
+//! A host whose ints are counted objects compiles `a + b` and looks at the result. The host has no
+//! interpreter yet, so the code is not run.
+//!
+//! ```
+//! use cladonia::bytecode::Document;
+//! use cladonia::code::{CodeMemory, Config};
+//! use cladonia::engine::{Engine, Task};
+//! use cladonia::host::{Counted, HostBuilder, World};
+//! use cladonia::ll::{Field, Width};
+//! use cladonia::types::HostId;
+//! use std::sync::Arc;
+//!
+//! // The helpers: C functions that compiled code calls.
+//! extern "C" fn exit(_unit: u64, _exit: u64, _buffer: *const u64) -> u64 {
+//!     unimplemented!("complete the frame and continue in the interpreter")
+//! }
+//! extern "C" fn new_frame(_thread: *mut u8, _function: *mut u8) -> *mut u8 {
+//!     unimplemented!()
+//! }
+//! extern "C" fn drop_frame(_thread: *mut u8, _frame: *mut u8) {}
+//! extern "C" fn dealloc(_object: *mut u8) {}
+//! extern "C" fn box_int(_value: i64) -> *mut u8 {
+//!     unimplemented!()
+//! }
+//!
+//! // The program answers no query: nothing is known of globals, attributes and callees.
+//! struct Program;
+//! impl World for Program {}
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut host = HostBuilder::new("example", HostId::new());
+//! host.partial().bools().uninterrupted();
+//! host.define("exit", exit as extern "C" fn(_, _, _) -> _);
+//! host.define("new_frame", new_frame as extern "C" fn(_, _) -> _);
+//! host.define("drop_frame", drop_frame as extern "C" fn(_, _));
+//! let dealloc = host.define("dealloc", dealloc as extern "C" fn(_));
+//! let box_int = host.define("box_int", box_int as extern "C" fn(_) -> _);
+//! host.counted(Counted {
+//!     class: Field::new("class", 0, Width::Ptr),
+//!     count: Field::new("count", 8, Width::U32),
+//!     int: Field::new("int", 16, Width::I64),
+//!     tagged_int: None,
+//!     dealloc,
+//!     box_int,
+//! });
+//! host.frame_slots(16).frame_position(8);
+//! let host = Arc::new(host.finish()?);
+//!
+//! let program = r#"code "add" {
+//!   params 2
+//!   local a: LongExact
+//!   local b: LongExact
+//!   stack 2
+//!   load_fast a
+//!   load_fast b
+//!   binary_op +  hint [LongExact, LongExact]
+//!   return_value
+//! }"#;
+//! let code = Document::parse(program)?.codes.remove(0);
+//! let parts = host.frames_by("new_frame", "drop_frame");
+//! let mut engine = Engine::new(host, CodeMemory::new(Config::new())?)?;
+//! let unit = engine.inspect(&Task::function(Arc::new(code), parts), &Program)?;
+//! let (_, optimised) = unit.dumps.iter().find(|dump| dump.0 == "selected").expect("HIR");
+//! assert!(optimised.contains("= int_add "));
+//! # Ok(())
+//! # }
+//! ```
 
 #![deny(missing_docs)]
 // Types are ordered partially: "not below" is a query of its own, and a frequent one.
