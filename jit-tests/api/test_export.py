@@ -3,6 +3,7 @@ the tool `cladonia` (`cargo build -p cladonia-reference`)."""
 
 import os
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
@@ -173,6 +174,19 @@ class Replays(InFolder):
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertIn('code "fib" {', run.stdout)
             self.assertNotIn("unit ", run.stdout)
+
+    @unittest.skipUnless(sys.version_info[:2] == (3, 13), "the page shows CPython 3.13's bytecode")
+    def test_the_bytecode_of_the_life_of_a_function_is_exported(self):
+        page = (harness.ROOT / "docs" / "life.md").read_text()
+        program = page.split("```python\n", 1)[1].split("```", 1)[0]
+        expected = page.split("```tbc\n", 1)[1].split("```", 1)[0]
+        self.write("squares.py", program)
+        run = child("-m", "cladonia", "export", "squares.py", "-o", "-", "--bytecode", cwd=self.folder)
+        self.assertEqual((run.stderr, run.returncode), ("", 0))
+        # The page has no module code, and declares only the objects that the function names.
+        declared, function = expected.split("\n\n", 1)
+        self.assertEqual('code "squares"' + run.stdout.split('code "squares"', 1)[1], function)
+        self.assertLessEqual(set(declared.splitlines()), set(run.stdout.splitlines()))
 
     def test_a_script_gets_its_arguments_and_its_failure_is_told(self):
         script = self.write("args.py", "import sys\nprint(sys.argv[1:], sys.path[0])\ndef f(): return 1\nf()\n1 // 0\n")
