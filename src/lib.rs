@@ -21,7 +21,7 @@
 //! use std::sync::Arc;
 //!
 //! // The helpers: C functions that compiled code calls.
-//! extern "C" fn exit(_unit: u64, _exit: u64, _buffer: *const u64) -> u64 {
+//! extern "C" fn exit(_unit: u64, _exit: u64, _buffer: *const u64) -> *mut u8 {
 //!     unimplemented!("complete the frame and continue in the interpreter")
 //! }
 //! extern "C" fn new_frame(_thread: *mut u8, _function: *mut u8) -> *mut u8 {

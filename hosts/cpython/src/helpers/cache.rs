@@ -64,7 +64,7 @@ static STORES: Table = Table(UnsafeCell::new([EMPTY; ROWS]));
 /// The first of the two rows in which a pair may be, which are neighbours. The versions of a program's classes and the addresses of its
 /// names are close to each other, so both are mixed (Fibonacci hashing): in pyparsing half a million lookups a second collided without.
 fn first_row(version: u32, name: Obj) -> usize {
-    const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+    const MIX: u64 = 11_400_714_819_323_198_485;
     let key = (u64::from(version).wrapping_mul(MIX) ^ (name as u64 >> 4)).wrapping_mul(MIX);
     (key >> (u64::BITS - ROWS.ilog2())) as usize
 }

@@ -105,7 +105,8 @@ pub unsafe fn find() {
 unsafe fn row(class: *mut PyTypeObject) -> *mut Known {
     // SAFETY: the lock is held; the class is alive.
     unsafe {
-        const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+        // The golden ratio's part of 2^64 (Fibonacci hashing).
+        const MIX: u64 = 11_400_714_819_323_198_485;
         let index = (class as u64 >> 4).wrapping_mul(MIX) >> (u64::BITS - CLASSES.ilog2());
         let row = (*TABLE.rows.get()).as_mut_ptr().add(index as usize);
         let version: u32 = field(class, type_::VERSION_TAG);
@@ -312,12 +313,7 @@ unsafe fn drop_at(dead: Obj, place: i32) {
 pub unsafe fn drop_one(value: Obj) {
     // SAFETY: the caller's reference.
     unsafe {
-        if counts::is_immortal(value) {
-            return;
-        }
-        let count: u32 = field(value, object::REFCNT);
-        set_field::<u32>(value, object::REFCNT, count - 1);
-        if count == 1 {
+        if counts::drop_is_last(value) {
             dealloc(value);
         }
     }

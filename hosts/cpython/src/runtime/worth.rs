@@ -393,7 +393,9 @@ pub unsafe fn is_lost(gil: Gil, unit: &UnitState) -> bool {
     }
     // SAFETY: the caller's promise.
     let (calls, turns) = unsafe { saved_by(unit) };
-    let saved = calls.saturating_add(turns).saturating_add(saved_for_callers(gil, unit));
+    let saved = calls
+        .saturating_add(turns)
+        .saturating_add(saved_for_callers(gil, unit));
     unit.exit_cost.get() > saved
 }
 

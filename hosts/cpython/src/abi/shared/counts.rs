@@ -40,6 +40,23 @@ pub fn take(b: &mut Builder<'_>, object: Value) {
     b.switch_to(done);
 }
 
+/// Drops a reference to an object, unless that is immortal. Returns whether it was the last one: the caller deallocates the object then.
+///
+/// # Safety
+/// A live object; the reference is the caller's.
+#[inline(always)]
+pub unsafe fn drop_is_last(object: *mut PyObject) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if is_immortal(object) {
+            return false;
+        }
+        let count: u32 = crate::abi::read(object, object::REFCNT);
+        crate::abi::write(object, object::REFCNT, count - 1);
+        count == 1
+    }
+}
+
 /// LIR that drops a reference to an object, unless that is immortal: continues in `die` if it was
 /// the last one, else in `done`.
 pub fn drop(b: &mut Builder<'_>, object: Value, die: Block, done: Block) {
