@@ -176,7 +176,7 @@ hir_ops! {
     Param = "param" () -> value borrowed ANY,
         never, quiet, goes, anew, [], [];
     /// An argument of the function unit, already in its slot.
-    Arg(slot: u32 as Number) = "arg" () -> value borrowed OPTIONAL,
+    Arg(slot: u32 as Number) = "arg" () -> value borrowed ANY,
         never, quiet, goes, anew, [], [];
     /// The content of a local's slot (or, after the locals, of a stack entry) when the unit is
     /// entered, or after an op that fills slots. The slot owns the reference.
