@@ -1,17 +1,18 @@
-//! A check that references are balanced: on every path of a function, whatever is taken is dropped
-//! once, or given to who is to have it.
+//! A check that references are balanced: on every path of a function, each reference that is taken
+//! is dropped once, or passed to its new owner.
 //!
-//! What is followed is how many references to each value the compiled code has: those of operand
+//! The check follows how many references to each value the compiled code has: those of operand
 //! stack entries, those in the slots of locals, and those between. `incref` and operations that
-//! give an owned object take one; `decref`, a return, and operations that take their operand over
-//! give one up. A store into a slot moves one and takes none. So at each exit, the references must
-//! be just those that its [frame state](super::FrameState) says the interpreter is to have; where
-//! paths meet they must agree; and a return leaves what the slots hold, which the frame drops. A
-//! reference too many is a leak, one too few an object that dies while it is needed.
+//! return an owned object take one; `decref`, a return, and operations that take over their operand
+//! give one up (the columns of the op table). A store into a slot moves one and takes none. So at
+//! each exit, the references must be those that the [frame state](super::FrameState) passes to the
+//! interpreter; where paths join they must agree; and a return leaves those in slots, which the
+//! frame drops. A reference too many is a leak, one too few an object that is deallocated while it
+//! is needed.
 //!
-//! Values are counted as one if one stands for the other. Boxes of raw values are not made here, so
-//! nobody counts them; a virtual tuple has its items' references, which are counted with whoever
-//! has the tuple.
+//! Values are counted as one if one is an alias of the other. Boxes of raw values are virtual here,
+//! and not counted; a virtual tuple has its items' references, which are counted with those of the
+//! tuple's owner.
 
 use super::function::{Block, Edge, FrameState, Function, Locals, Place, Term, Value};
 use super::ops::Op;
@@ -21,15 +22,15 @@ use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// References by value; those of which there are none are left out.
+/// References by value; values without references are left out.
 type Counts = BTreeMap<Value, i64>;
 
-/// What is known where control is.
+/// The state at a place.
 #[derive(Clone)]
 struct At {
     counts: Counts,
     locals: Locals,
-    /// Objects that turned out to be immortal, or not there: nobody counts them from then on.
+    /// Objects that turned out to be immortal, or null: they are not counted from then on.
     immortal: BTreeSet<Value>,
 }
 
@@ -57,7 +58,7 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
         immortal: BTreeSet::new(),
     });
     if let Some(at) = &mut entry[f.entry()] {
-        // What the slots hold then.
+        // The contents of the slots then.
         for v in at.locals.clone().into_iter().take(f.code.locals.len()) {
             audit.add(&mut at.counts, f.object_of(*v), 1);
         }
@@ -129,7 +130,7 @@ impl<'a> Audit<'a> {
         }
     }
 
-    /// The references that the interpreter is to have, as a state says.
+    /// The references that a state passes to the interpreter.
     fn expected(&self, state: &FrameState) -> Counts {
         let f = self.f;
         let mut counts = Counts::new();
@@ -160,13 +161,13 @@ impl<'a> Audit<'a> {
         let f = self.f;
         let inst = f.inst(v);
         let args = &inst.args;
-        // An exit resumes before the instruction has done anything. Where a fact that is checked
-        // does not hold, nothing resumes.
+        // An exit resumes before the instruction has done anything. Where an asserted fact does not
+        // hold, the process ends.
         if let (Some(_), Some(state)) = (inst.op.exit_reason(), inst.state)
             && !f.asserted.contains(&v)
         {
             let mut expected = self.expected(&f.states[state]);
-            // What the exit puts in a slot takes the place of the object that has been there.
+            // The value that the exit puts in a slot replaces the object that was there.
             let slots = at.locals.iter().zip(&f.states[state].locals);
             for (&held, &local) in slots.take(f.code.locals.len()) {
                 if f.object_of(held) != f.object_of(local) {
@@ -177,7 +178,7 @@ impl<'a> Audit<'a> {
                 let op = inst.op.name();
                 self.faults
                     .push(format!("{b}: {v} = {op} at {}: {what}", inst.pc));
-                // One fault is told once.
+                // Each fault is reported once.
                 at.counts = expected;
             }
         }
@@ -187,7 +188,7 @@ impl<'a> Audit<'a> {
         if let Op::GuardTrue(_) = inst.op
             && *f.op(args[0]) == Op::IsNull
         {
-            // There is no object, so nobody counts it.
+            // There is no object, so it is not counted.
             at.immortal.insert(f.object_of(f.arg(args[0], 0)));
         }
         let counts = &mut at.counts;
@@ -195,7 +196,7 @@ impl<'a> Audit<'a> {
             Op::Incref => self.add(counts, args[0], 1),
             Op::StoreSlot(k) => at.locals[*k as usize] = args[0],
             Op::LoadSlot(k) => {
-                // What the slot held before is the host's to account for.
+                // The host accounts for the previous content of the slot.
                 match at
                     .locals
                     .get_mut(*k as usize)
@@ -203,7 +204,7 @@ impl<'a> Audit<'a> {
                 {
                     Some(local) => {
                         let old = std::mem::replace(local, v);
-                        // Where a unit is entered, the state names what is loaded here.
+                        // Where a unit is entered, the state names the value that is loaded here.
                         if f.object_of(old) != v {
                             self.add(counts, old, -1);
                             self.add(counts, v, 1);
@@ -243,7 +244,7 @@ impl<'a> Audit<'a> {
                 edges.push((els, at.counts.clone()));
             }
             Term::MayRaise { op, next, raised } => {
-                // An iterator at its end only lets go of its list: that raises nothing.
+                // An iterator at its end only drops its list: that raises nothing.
                 if !f.settled.contains(op) {
                     edges.push((raised, at.counts.clone()));
                 }
@@ -254,7 +255,7 @@ impl<'a> Audit<'a> {
             }
             Term::Return(v) => {
                 self.add(&mut at.counts, *v, -1);
-                // What is in an object that is not made was dropped, or is counted by nobody.
+                // The items of a virtual object were dropped, or are not counted.
                 let mut expected = Counts::new();
                 for &v in at.locals.iter().take(f.code.locals.len()) {
                     self.add(&mut expected, v, 1);
@@ -271,8 +272,8 @@ impl<'a> Audit<'a> {
         edges
     }
 
-    /// What changes hands on an edge: parameters stand for what they are given, and a local may be
-    /// an object on one side alone.
+    /// The references that an edge moves: parameters are aliases of the values that are passed to
+    /// them, and a local may be an object on one side alone.
     fn travel(&self, from: &[Value], edge: &Edge, counts: &mut Counts) {
         let f = self.f;
         let target = &f.blocks[edge.block];
@@ -323,7 +324,7 @@ impl Function {
     }
 }
 
-/// What there is where something else was expected, if it is.
+/// The difference between the references found and those expected, if there is one.
 fn difference(expected: &Counts, found: &Counts, immortal: &BTreeSet<Value>) -> Option<String> {
     let values: BTreeSet<Value> = expected.keys().chain(found.keys()).copied().collect();
     let count = |counts: &Counts, v: Value| counts.get(&v).copied().unwrap_or(0);

@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 /// The operands of a computation.
 pub type Operands = SmallVec<[Value; 2]>;
 
-/// Computations, each an op and its operands, in the order in which they were first met.
+/// Computations, each an op and its operands, in the order of their first occurrence.
 #[derive(Default)]
 pub struct Expressions {
     all: Vec<(Op, Operands)>,
@@ -18,7 +18,7 @@ pub struct Expressions {
 }
 
 impl Expressions {
-    /// The number of a computation, if it was met.
+    /// The number of a computation, if it occurred.
     pub fn find(&self, op: &Op, args: &[Value]) -> Option<u32> {
         let is_it = |number: &u32| self.is(*number, op, args);
         self.numbers.find(hash(op, args), is_it).copied()
@@ -44,7 +44,7 @@ impl Expressions {
         number
     }
 
-    /// How many there are: the number of the next one.
+    /// The number of computations, which is the number of the next one.
     pub fn count(&self) -> usize {
         self.all.len()
     }

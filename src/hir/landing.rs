@@ -17,7 +17,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Emit an operation that may raise. In the range of a handler it ends its block, and the
+    /// Emits an operation that may raise. In the range of a handler it ends its block, and the
     /// current block is the one in which it has not raised.
     pub(super) fn emit_raising(
         &mut self,
@@ -29,7 +29,7 @@ impl Builder<'_> {
         // Raw calls and checks for pending work look at the unit themselves.
         let looks = matches!(op, Op::CheckPending | Op::CallRaw(..));
         self.unchecked |= op.effects().runs_host_code && !looks;
-        // A closed unit has no frame: it leaves before anything raises.
+        // A closed unit has no frame: it exits before anything raises.
         let raises = op.raises() && self.closed.is_none();
         let v = self.emit_with(op, args, ty, Some(state));
         if raises && let Some(handler) = self.handler(self.pc).cloned() {
@@ -64,13 +64,13 @@ impl Builder<'_> {
         (self.stack, self.start_stack) = (stack, start_stack);
         (self.state, self.unchecked) = (state_here, unchecked);
         self.names_of_call = names_of_call;
-        // On the way to the handler what is dirty was stored, and only there.
+        // On the path to the handler dirty names were stored, and only there.
         self.locals = locals;
         self.restore_names(&names);
         self.cur = next;
     }
 
-    /// What the interpreter does between a raise and its handler.
+    /// Emits what the interpreter does between a raise and its handler.
     fn unwind(&mut self, v: Value, handler: &Handler) {
         let instr = self.code.instr(self.pc);
         if let Op::CallRaw(_, consumed) = self.f.insts[v].op {
@@ -80,7 +80,7 @@ impl Builder<'_> {
                 self.drop_entry(entry);
             }
         }
-        // What the instruction itself drops, in its order.
+        // The operands that the instruction itself drops, in its order.
         let dropped = match self.f.insts[v].op {
             // It has taken them over.
             Op::General(GeneralOp::ConcatStrings, _) => &[],
@@ -127,8 +127,8 @@ impl Builder<'_> {
         self.push_owned(exception);
     }
 
-    /// End the block with an exit at the current instruction, which is not compiled, or not before
-    /// something is known of it. Gives true, as of every end of a block.
+    /// Ends the block with an exit at the current instruction, which is not compiled, or not before
+    /// something is known of it. Returns true, as each function that ends a block does.
     pub(super) fn give_up(&mut self, reason: Reason) -> bool {
         let state = self.state();
         let never = self.emit(Op::ConstBool(false), vec![], Type::CBOOL);

@@ -1,4 +1,4 @@
-//! What edges pass for block parameters.
+//! The values that edges pass to block parameters.
 
 use super::function::{Function, Value};
 use super::ops::Op;

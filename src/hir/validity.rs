@@ -1,11 +1,11 @@
-//! Where code of the program may have run since the unit was last found valid.
+//! The places where user code may have run since the last check of validity.
 
 use super::function::{Block, Function, Value};
 use super::ops::Op;
 use cranelift_entity::SecondaryMap;
 
-/// Of each block, whether code of the program may have run, on some path to it, since the last
-/// check of validity.
+/// For each block, whether user code may have run, on some path to it, since the last check of
+/// validity.
 pub struct Validity(SecondaryMap<Block, bool>);
 
 impl Validity {
@@ -36,8 +36,7 @@ impl Validity {
         Validity(dirty_in)
     }
 
-    /// Before each instruction of a block: whether code of the program may have run since the last
-    /// check.
+    /// Before each instruction of a block: whether user code may have run since the last check.
     pub fn dirty_before<'a>(&self, f: &'a Function, b: Block) -> impl Iterator<Item = bool> + 'a {
         let insts = f.blocks[b].insts.iter();
         insts.scan(self.0[b], |dirty, &v| {
@@ -58,8 +57,8 @@ impl Validity {
     }
 }
 
-/// Whether code of the program may have run behind the instruction, if that does not depend on what
-/// was before.
+/// Whether user code may have run behind the instruction, if that does not depend on the state
+/// before.
 fn settles(f: &Function, v: Value) -> Option<bool> {
     match f.op(v) {
         // The last two look themselves after the pending work, or the call, is done.

@@ -1,42 +1,42 @@
-//! Scalar replacement: a tuple, an instance, a cell or a bound method that nothing but this
-//! function can ever see is not made.
+//! Scalar replacement: a tuple, an instance, a cell or a bound method that only this function can
+//! observe is not allocated.
 //!
 //! A tuple whose only uses are frame states, slots of locals, and accesses at constant places
-//! becomes a **virtual** one ([`Op::VirtualTuple`]): accesses give its items, exits make it from
-//! them. The references that it owned are owned by nobody one could name, and dropped one by one
-//! where the tuple would have died, the last item first, as a tuple drops them. So each item lives
-//! exactly as long as with the tuple, and has the same count.
+//! becomes a **virtual** one ([`Op::VirtualTuple`]): accesses return its items, and exits
+//! materialise it from them. No object owns its references then; they are dropped one by one where
+//! the tuple would have been deallocated, the last item first, as a tuple drops them. So each item
+//! lives exactly as long as with the tuple, and has the same count. For example, `a, b = b, a`
+//! allocates nothing.
 //!
-//! An instance of a class of the program ([`Op::New`]) may be assigned to besides, by plans of
-//! which the host says what they do with an object that nobody else has seen
+//! An instance of a class of the program ([`Op::New`]) may also be assigned to, by plans whose
+//! effect on an object that no other code has is known to the host
 //! ([`crate::facts::InstanceAccess`]). From one assignment to the next it is another
-//! [`Op::VirtualInstance`], and states and slots name the one that is it there. It drops what its
-//! attributes hold in the order of their places. Where paths meet on which it holds different
-//! values, so does a loop's head, the block gets these as parameters, and it is another one from
-//! there on.
+//! [`Op::VirtualInstance`], and states and slots name the one that is valid there. It drops its
+//! attributes' values in the order of their places. Where paths join on which it has different
+//! values, as at a loop's header, the values become parameters of the block, and from there on it
+//! is another virtual instance.
 //!
-//! A cell ([`Op::NewCell`]) is such an instance with one place, which may be empty. What makes a
-//! closure must have it: there it is made, with what it holds by then, and all that comes behind
-//! names that one. So what a closure refers to that is made at a function's end, or on one path, is
-//! no more than a local before. (Where that and a path on which it is not made meet, it is made at
-//! once.)
+//! A cell ([`Op::NewCell`]) is such an instance with one place, which may be empty. An instruction
+//! that makes a closure needs it: the cell is allocated there, with its content at that point, and
+//! the instructions behind that name it. So a variable of a closure that is created at a function's
+//! end, or on one path, is an ordinary local before. (Where that path and one on which the cell is
+//! virtual join, it is allocated at once.)
 //!
-//! A bound method ([`Op::BindMethod`]) is a function that is known, with one item. Calls of it were
-//! made calls of the function when the HIR was built, so that states and slots are all that names
-//! it.
+//! A bound method ([`Op::BindMethod`]) is a known function, with one item. Calls of it became calls
+//! of the function when the HIR was built, so that only states and slots name it.
 //!
-//! A local that is such an object on every path into a block, each time another one, is one there
-//! that nobody has made either (`carried.rs`): what it holds comes with the edges, as parameters of
-//! the block ([`crate::hir::Place::Field`]). On some edges the local may be unbound, or a constant
-//! tuple: another parameter tells ([`Op::VirtualIf`]).
+//! A local that is such an object on every path into a block, each time another one, is virtual in
+//! the block too (`carried.rs`): edges pass its fields, as parameters of the block
+//! ([`crate::hir::Place::Field`]). On some edges the local may be unbound, or a constant tuple:
+//! another parameter is the flag for that ([`Op::VirtualIf`]).
 //!
-//! Where an object dies must be known: the references to it are counted along every path, and it
-//! stays where the count is not the same on all paths to a block, where it would travel as another
-//! block's parameter, or where an exit can be taken that does not name it while it lives. Whoever
-//! looks at the frame's locals during a call-out (or after a return, through a frame object) must
-//! find the object too, so there it may have no more items than there are words for; and then no
-//! stack may name it, since what was made for the local is another object than what an exit makes
-//! for the stack.
+//! It must be known where an object is deallocated: the references to it are counted along every
+//! path, and it stays an object if the count is not the same on all paths to a block, if it would
+//! travel as another block's parameter, or if an exit can be taken that does not name it while it
+//! lives. Code that looks at the frame's locals during a call-out (or after a return, through a
+//! frame object) must find the object too, so there it may have no more items than there are words
+//! for; and then no stack may name it, since the object that is materialised for the local is
+//! another one than the one that an exit materialises for the stack.
 //!
 //! (Escape analysis with virtual objects in frame states: Stadler, Würthinger, Mössenböck, "Partial
 //! Escape Analysis and Scalar Replacement for Java", 2014; here partial for cells alone, and with
@@ -62,13 +62,13 @@ const STEPS_AN_INST: usize = 16;
 
 /// Make virtual what can be.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
-    // Where a collector may move what an exit names, making one object must not let go of the
-    // fields of the next.
+    // If a collector may move objects that an exit names, the allocation of one object must not let
+    // the fields of the next one go.
     if !cx.lifetimes.are_counted() {
         return false;
     }
     let (mut changed, mut may_be_made) = (false, false);
-    // What is in another object can follow once that is virtual.
+    // An object inside another one can follow once that one is virtual.
     for _ in 0..MOST_LEVELS {
         let Some(mut world) = Uses::of(f, cx.world) else {
             break;
@@ -98,14 +98,14 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
                 }
                 raw.extend(fields.raw);
                 found = true;
-                // States that are copied where one is made name others as they are now.
+                // States that are copied where one is allocated name others as they are now.
                 if may_be_made {
                     break;
                 }
             }
         }
         if !found {
-            // What need not be made at all comes first.
+            // Objects that need not be allocated at all come first.
             let made = world.groups.iter().flat_map(|group| &group.members);
             let has_cells = made.filter(|c| c.kind == Some(Kind::Cell)).count() > 0;
             if std::mem::replace(&mut may_be_made, true) || !has_cells {
@@ -123,25 +123,25 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 /// The instructions of a round that go.
 #[derive(Default)]
 struct Gone {
-    /// What comes in place of each.
+    /// The instructions in place of each.
     instead: FxHashMap<Value, Vec<Value>>,
-    /// What comes before one that stays.
+    /// The instructions before one that stays.
     before: FxHashMap<Value, Vec<Value>>,
-    /// Of those where an object ends, what is dropped there.
+    /// For those that deallocate an object: the drops in place of that.
     dropped: Vec<(Value, Vec<Value>)>,
-    /// What comes at the start of blocks. (Until then, instructions stand where they stood.)
+    /// The instructions at the start of blocks. (Until then, instructions keep their places.)
     first: Vec<(Block, Vec<Value>)>,
 }
 
-/// What there is to be looked at in a block.
+/// The parts of a block that an analysis looks at.
 fn size_of(f: &Function, b: Block) -> usize {
     let data = &f.blocks[b];
     let args = data.term.edges().into_iter().map(|edge| edge.args.len());
     data.insts.len() + args.sum::<usize>()
 }
 
-/// Put into the blocks what stands for the references to objects that were taken and dropped, and
-/// for what was done with them.
+/// Puts into the blocks the instructions that replace the references to the objects, and the
+/// accesses to them.
 fn sweep(f: &mut Function, gone: Gone) {
     let Gone {
         instead: mut gone,
@@ -149,7 +149,7 @@ fn sweep(f: &mut Function, gone: Gone) {
         dropped,
         first,
     } = gone;
-    // Only now do all states say what is named where an object ends.
+    // Only now do all states name the fields where an object is deallocated.
     for (death, items) in dropped {
         let drops = drops(f, death, items);
         gone.insert(death, drops);
@@ -183,11 +183,12 @@ fn sweep(f: &mut Function, gone: Gone) {
     }
 }
 
-/// An object that may become virtual: one that is made, or a parameter that nothing else comes to.
+/// An object that may become virtual: one that is allocated, or a parameter that only such objects
+/// are passed to.
 #[derive(Clone, Copy)]
 struct Candidate {
     object: Value,
-    /// Where it has just been made: a block, and the number of its instructions up to there.
+    /// The place behind its allocation: a block, and the number of its instructions up to there.
     place: (Block, usize),
     /// `None` for a parameter: it is what comes to it.
     kind: Option<Kind>,
@@ -195,12 +196,12 @@ struct Candidate {
     other: Option<Value>,
 }
 
-/// What kind of object it is.
+/// The kind of an object.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
     Tuple,
     /// An instance of a class of the program, by the host's token, with the type that it has as
-    /// long as nobody else has it.
+    /// long as no other code has it.
     Instance(u64, Type),
     Cell,
     /// This function, bound to something.
@@ -211,7 +212,7 @@ enum Kind {
 const CONTENT: u32 = 0;
 
 impl Kind {
-    /// What an object holds that is made with these operands.
+    /// The contents of an object that is allocated with these operands.
     fn contents(self, args: Vec<Value>, f: &Function) -> Contents {
         match self {
             Kind::Cell if *f.op(args[0]) == Op::Null => Contents::default(),
@@ -232,10 +233,10 @@ impl Kind {
     }
 }
 
-/// The objects that are made, and who uses them.
+/// The allocated objects and their uses.
 struct Uses<'a> {
     world: &'a dyn World,
-    /// Whether an object may be virtual that is made after all, where it must be there.
+    /// Whether an object may be virtual that is allocated later, where it is needed.
     may_be_made: bool,
     /// Those that become virtual together or not at all, each in the order of the blocks.
     groups: Vec<Group>,
@@ -246,7 +247,7 @@ struct Uses<'a> {
 }
 
 impl<'a> Uses<'a> {
-    /// `None` if no object is made.
+    /// `None` if no object is allocated.
     fn of(f: &Function, world: &'a dyn World) -> Option<Uses<'a>> {
         let mut made = Vec::new();
         for &b in &f.order {
@@ -309,7 +310,7 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// What kind of object an instruction makes, if that may become virtual.
+/// The kind of the object that an instruction allocates, if that may become virtual.
 fn candidate(f: &Function, world: &dyn World, v: Value) -> Option<Kind> {
     let inst = &f.insts[v];
     match &inst.op {
@@ -353,19 +354,19 @@ enum Use {
     Item(usize),
     /// A plan does it with an instance.
     Access(InstanceAccess),
-    /// What is in a cell is read.
+    /// Reads the content of a cell.
     Get,
     /// A cell gets something else, or nothing.
     Set,
     /// The object must be there from here on.
     Make,
-    /// Whether it is another object.
+    /// Compares it with another object.
     Is(bool),
     /// It is named and nothing more.
     Name,
 }
 
-/// What an object holds from one place of the function to another.
+/// The contents of an object from one place of the function to another.
 #[derive(Clone, Default)]
 struct Contents {
     /// Of an instance, the place of each attribute, in the order in which they were first assigned.
@@ -374,7 +375,7 @@ struct Contents {
 }
 
 impl Contents {
-    /// What a tuple holds, or an instance without attributes.
+    /// The contents of a tuple, or of an instance without attributes.
     fn of_items(values: Vec<Value>) -> Contents {
         Contents {
             places: Vec::new(),
@@ -401,13 +402,13 @@ impl Contents {
         new
     }
 
-    /// Whether an object of the one class may hold this as well as that, each value in place of
-    /// another.
+    /// Whether an object of this class may have the one contents as well as the other, each value
+    /// in place of another.
     fn is_like(&self, other: &Contents) -> bool {
         self.places == other.places && self.values.len() == other.values.len()
     }
 
-    /// What the object holds, in the order in which it drops that.
+    /// The values of the object, in the order in which it drops them.
     fn dropped(&self, kind: Kind) -> Vec<Value> {
         match kind {
             Kind::Tuple | Kind::Cell | Kind::Method(_) => {
@@ -430,7 +431,8 @@ struct Plan {
     found: Found,
 }
 
-/// How the objects of a group become virtual, and what those hold that are parameters.
+/// The plans by which the objects of a group become virtual, and the contents of those that are
+/// parameters.
 fn plan(
     f: &mut Function,
     world: &Uses<'_>,
@@ -441,7 +443,7 @@ fn plan(
 ) -> Option<(Vec<Plan>, Fields)> {
     let mut fields = Fields::new(group);
     let mut plans = Vec::new();
-    // What a parameter holds is known once something has come to it.
+    // The contents of a parameter are known once an edge has passed it something.
     let (made, params): (Vec<_>, Vec<_>) = group.members.iter().partition(|c| c.kind.is_some());
     let mut work: VecDeque<&Candidate> = made.into_iter().chain(params).collect();
     let mut put_off = 0;
@@ -494,8 +496,8 @@ fn plan(
     Some((plans, fields))
 }
 
-/// What is found of an object, with new parameters in the blocks that it comes to holding one thing
-/// or another.
+/// The analysis of an object, with new parameters in the blocks that it reaches with different
+/// contents.
 fn followed(
     f: &mut Function,
     subject: &Subject,
@@ -525,8 +527,7 @@ fn followed(
 }
 
 impl Plan {
-    /// Let edges bring what the object holds from where they come, wherever that may be one thing
-    /// or another.
+    /// Lets edges pass the object's values to the blocks that it reaches with different contents.
     fn join(&self, f: &mut Function) {
         for (&block, &version) in &self.found.joins {
             let params = self.found.versions[version].values.iter();
@@ -669,7 +670,7 @@ impl Plan {
         versions
     }
 
-    /// Drop what the object holds at the function's end and a local holds as well.
+    /// Drops the values at the function's end that a local has as well.
     fn let_go(&self, f: &mut Function) {
         for &(b, item) in &self.found.shared {
             let Term::Return(result) = f.blocks[b].term else {
@@ -708,7 +709,7 @@ impl Plan {
             let Inst {
                 args, state, pc, ..
             } = f.insts[made.at].clone();
-            // The interpreter has what the tuple is made of on its stack before the instruction.
+            // The interpreter has the tuple's items on its stack before the instruction.
             let mut before = f.states[state.expect("a tuple is made at a state")].clone();
             before.stack.extend(args.iter().map(|arg| Entry {
                 value: match is_it(f, *arg) {
@@ -751,8 +752,8 @@ impl Plan {
         }
     }
 
-    /// In a block, from an instruction on, let the object (as itself, or as it was last) be the one
-    /// that was made.
+    /// In a block, from an instruction on, replaces the object (or its last version) by the one
+    /// that was allocated.
     fn name_made(&self, f: &mut Function, (last, cell): (Value, Value), b: Block, from: usize) {
         let renaming = Renaming {
             object: self.object,
@@ -783,7 +784,7 @@ impl Plan {
         f.blocks[b].term = term;
     }
 
-    /// Let whoever names the object name it as it is there.
+    /// Lets each use of the object name the version that is valid there.
     fn name_versions(&self, f: &mut Function, versions: &[Value]) {
         let renaming = |version: usize| Renaming {
             object: self.object,
@@ -812,10 +813,10 @@ impl Plan {
     }
 }
 
-/// What names an object names a value in its place.
+/// The uses of an object name a value in its place.
 struct Renaming {
     object: Value,
-    /// Another value that stands for the object.
+    /// Another value that is the object.
     last: Value,
     now: Value,
 }
@@ -850,7 +851,7 @@ impl Renaming {
     }
 }
 
-/// What an object's end does, in place of `death`.
+/// The drops in place of `death`, which deallocates an object.
 fn drops(f: &mut Function, death: Value, items: Vec<Value>) -> Vec<Value> {
     let mut drops = Vec::new();
     for item in items {
@@ -869,8 +870,8 @@ fn drops(f: &mut Function, death: Value, items: Vec<Value>) -> Vec<Value> {
     drops
 }
 
-/// Whether the value holds no reference that could be dropped: a box that is not made, or an object
-/// that stays.
+/// Whether the value has no reference that could be dropped: a virtual box, or an object that
+/// stays.
 fn is_uncounted(f: &Function, v: Value) -> bool {
     let v = f.object_of(v);
     matches!(f.op(v), Op::Const(object) if object.is_immortal()) || is_box(f, v)
@@ -883,8 +884,7 @@ fn is_box(f: &Function, v: Value) -> bool {
     )
 }
 
-/// What every instruction that uses the object wants of it; `None` if one of them needs it to be
-/// there.
+/// The use that each instruction makes of the object; `None` if one of them needs it allocated.
 fn uses(
     f: &Function,
     world: &Uses<'_>,
@@ -915,7 +915,7 @@ fn uses(
             op if op.is_virtual_aggregate() => Use::Name,
             Op::Refine(known) if ty <= *known => Use::Alias,
             Op::GuardBound => Use::Bound,
-            // Whether it is there was not looked at.
+            // Whether it is null was not tested.
             _ if inst.args.iter().any(|a| is_it(*a) && !is_bound(*a)) => return None,
             Op::GuardType(known) if ty <= *known => Use::Alias,
             Op::TupleLen => Use::Length,

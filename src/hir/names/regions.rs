@@ -1,4 +1,4 @@
-//! Where names can be in registers: the loops, or parts of loops, without barriers.
+//! The regions where names can be in registers: the loops, or parts of loops, without barriers.
 
 use super::Names;
 use crate::bytecode::{Code, Instr, Op as B, Pc, Reason};
@@ -63,7 +63,7 @@ impl Names<'_> {
         for component in components(blocks, &|b| bodies[&b].1.clone()) {
             hot.extend(component.iter().flat_map(|b| stores(&bodies[b].0)));
         }
-        // Elsewhere a store is not worth a bet on what dies by it.
+        // Elsewhere a store is no reason to speculate on the destructor of the overwritten value.
         for pc in bodies.values().flat_map(|(pcs, _)| pcs) {
             let instr = code.instr(*pc);
             let cold = is_store(instr) && !hot.contains(&instr.arg);
@@ -97,7 +97,7 @@ impl Names<'_> {
                 let instrs = pcs.iter().map(|pc| code.instr(*pc));
                 let loads = instrs.filter(|i| match i.op {
                     B::LoadName => true,
-                    // What the unit does not bind is watched, or found in the builtins.
+                    // A name that the unit does not bind is watched, or found in the builtins.
                     B::LoadGlobal => self.bound.contains(&i.arg),
                     _ => false,
                 });

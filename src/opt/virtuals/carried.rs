@@ -1,14 +1,13 @@
-//! Objects that are never made, where paths meet: a local that is one of them on each edge into a
-//! block, each time another one, is a parameter of the block. In its place the block gets what
-//! these hold.
+//! Virtual objects where paths join: a local that is one of them on each edge into a block, each
+//! time another one, is a parameter of the block. The block gets their fields in its place.
 //!
-//! Objects and parameters that come to each other are a group, of which all become virtual or none.
-//! The parameter owns the only reference, so the object that comes with an edge has no other name
-//! afterwards, and who is who never needs to be told.
+//! Objects and parameters that are passed to each other are a group, of which all become virtual or
+//! none. The parameter owns the only reference, so the object that an edge passes has no other name
+//! afterwards, and it is not observable which of them is which.
 //!
-//! Besides them, one constant of the code may come: null, since most locals of a loop are unbound
-//! before it, or a tuple. Of this the parameters get the items, so whoever takes some out need not
-//! know which one it is; only an exit does. Of null they get nulls.
+//! Besides them, an edge may pass one constant of the code: null, since most locals of a loop are
+//! unbound before it, or a tuple. For a tuple the parameters get its items, so code that reads an
+//! item need not know which one it is; only an exit does. For null they get nulls.
 
 use super::{Candidate, Contents, Kind, Plan, Use, is_uncounted};
 use crate::facts::{Source, World};
@@ -37,8 +36,8 @@ struct Other {
     value: Value,
 }
 
-/// What was made, with the parameters that nothing else comes to, as far as nothing of it goes
-/// elsewhere.
+/// The allocated objects, with the parameters that only they are passed to, as far as none of them
+/// is passed elsewhere.
 pub(super) fn groups(f: &Function, world: &dyn World, made: Vec<Candidate>) -> Vec<Group> {
     let mut order = Vec::new();
     let mut made = made.into_iter().peekable();
@@ -89,7 +88,7 @@ pub(super) fn groups(f: &Function, world: &dyn World, made: Vec<Candidate>) -> V
             is_lost[*returned] = true;
         }
     }
-    // What may be a constant passes that on.
+    // A parameter that may be a constant passes that on.
     for &Other { param, value, .. } in &others {
         let mut work = vec![places[&param]];
         while let Some(place) = work.pop() {
@@ -120,7 +119,7 @@ pub(super) fn groups(f: &Function, world: &dyn World, made: Vec<Candidate>) -> V
     found.map(|(group, _)| group).collect()
 }
 
-/// Whether a value is null, or a tuple of the code's own constants that nothing but a jump carries.
+/// Whether a value is null, or a tuple of the code's own constants that only a jump passes.
 fn is_constant(f: &Function, world: &dyn World, term: &Term, v: Value) -> bool {
     match *f.op(v) {
         Op::Null => true,
@@ -156,7 +155,7 @@ impl Sets {
     }
 }
 
-/// What a parameter holds that will be virtual.
+/// The contents of a parameter that becomes virtual.
 struct Held {
     kind: Kind,
     contents: Contents,
@@ -166,7 +165,7 @@ struct Held {
 /// A parameter that may be a constant.
 #[derive(Clone, Copy)]
 pub(super) struct Maybe {
-    /// The parameter that says that it is none.
+    /// The parameter that is false if it is the constant.
     pub is_made: Value,
     /// The virtual object that it is then.
     pub made: Value,
@@ -181,7 +180,7 @@ impl Maybe {
     }
 }
 
-/// What the parameters of a group hold.
+/// The contents of the parameters of a group.
 pub(super) struct Fields {
     /// The parameters, in order; what they hold is known once one of the objects is that comes to
     /// them.
@@ -204,18 +203,18 @@ impl Fields {
         }
     }
 
-    /// Whether the parameter is one of the group's.
+    /// Whether the parameter belongs to the group.
     pub(super) fn is_holder(&self, param: Value) -> bool {
         self.held.contains_key(&param)
     }
 
-    /// What a parameter is, and holds.
+    /// The kind of a parameter, and its contents.
     pub(super) fn held_by(&self, param: Value) -> Option<(Kind, Contents, Option<Maybe>)> {
         let held = self.held.get(&param)?.as_ref()?;
         Some((held.kind, held.contents.clone(), held.maybe))
     }
 
-    /// What an object may be as well, if it is a parameter that may be a constant.
+    /// The constant that an object may be, if it is a parameter that may be one.
     pub(super) fn maybe(&self, object: Value) -> Option<Maybe> {
         self.held.get(&object)?.as_ref()?.maybe
     }
@@ -246,7 +245,7 @@ impl Fields {
             let (op, ty) = (f.op(other).clone(), f.ty(other));
             Maybe {
                 is_made,
-                // What it is, the plan says.
+                // The plan has its kind.
                 made: f.insts.push(f.insts[param].clone()),
                 other: f.insts.push(Inst::proved(op, Vec::new(), ty, pc)),
             }
@@ -262,8 +261,7 @@ impl Fields {
         Some(())
     }
 
-    /// Find out the types of the new parameters; `None` if something is asked of one that does not
-    /// hold.
+    /// Finds the types of the new parameters; `None` if a use needs a type that does not hold.
     pub(super) fn settle(
         &mut self,
         f: &mut Function,
@@ -315,7 +313,7 @@ impl Fields {
                     Some(ty) => *ty,
                     None => f.ty(root),
                 };
-                // A guard may have told more.
+                // A guard may have a more precise type.
                 let ty = if ty <= f.ty(value) { ty } else { f.ty(value) };
                 let known = types[&field];
                 let new = known.join(super::super::types::widen(ty));
@@ -380,8 +378,8 @@ impl Fields {
         passed.chain(joined)
     }
 
-    /// Let edges bring what the parameters hold in place of these. What they become comes at the
-    /// start of their blocks.
+    /// Lets edges pass the contents of the parameters in place of these. The virtual objects come
+    /// at the start of their blocks.
     pub(super) fn travel(
         &self,
         f: &mut Function,
@@ -490,15 +488,15 @@ impl Fields {
     }
 }
 
-/// What comes to a parameter on an edge.
+/// The value that an edge passes to a parameter.
 struct Arrival {
     edge: (Block, usize),
-    /// Whether it is no constant; else it is none for sure.
+    /// Whether it is not the constant; if there is none, it is never the constant.
     is_made: Option<Value>,
     values: Vec<Value>,
 }
 
-/// What each access gives that will be gone.
+/// The results of the accesses that go.
 fn stands_for(plans: &[Plan]) -> FxHashMap<Value, Value> {
     let mut all = FxHashMap::default();
     for Plan { uses, found, .. } in plans {

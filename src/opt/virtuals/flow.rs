@@ -1,5 +1,5 @@
-//! Where an object dies that may become virtual, and what it holds at each place: the references to
-//! it, counted along all paths.
+//! Where an object that may become virtual is deallocated, and its contents at each place: the
+//! references to it, counted along all paths.
 
 use super::carried::{Fields, MOST_FIELDS};
 use super::{CONTENT, Contents, Use, is_object};
@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 
 pub(super) type Dominators = SecondaryMap<Block, PackedOption<Block>>;
 
-/// What was found out of an object that may become virtual.
+/// The analysis of an object that may become virtual.
 #[derive(Default)]
 pub(super) struct Found {
-    /// What it holds from each assignment on; the first is what it was made with.
+    /// Its contents from each assignment on; the first are those that it was allocated with.
     pub versions: Vec<Contents>,
     /// The instructions that drop the last reference, with the version that dies.
     pub deaths: FxHashMap<Value, usize>,
     /// The attribute that each load gives.
     pub loads: FxHashMap<Value, Value>,
-    /// The version that each assignment makes, and the value that it takes out.
+    /// The version that each assignment creates, and the value that it overwrites.
     pub stores: BTreeMap<Value, (usize, Option<Value>)>,
     /// The instructions that name the object in their state or as an operand, with the version that
     /// it is there.
@@ -30,19 +30,19 @@ pub(super) struct Found {
     pub blocks: Vec<(Block, usize, usize)>,
     /// The edges on which it becomes a parameter.
     pub passed: Vec<Passed>,
-    /// The blocks that it comes to holding one thing or another, with the version that it is there.
+    /// The blocks that it reaches with different contents, with its version there.
     pub joins: BTreeMap<Block, usize>,
     /// The edges into those.
     pub joined: Vec<Joined>,
-    /// Where it is made after all.
+    /// The places where it is allocated after all.
     pub made: Vec<Made>,
-    /// The instructions that use what was made.
+    /// The instructions that use the allocated object.
     pub is_made: FxHashSet<Value>,
-    /// What it holds at the function's end, where nobody could drop that.
+    /// The values at the function's end that no instruction could drop there.
     pub kept: Vec<Value>,
-    /// What it holds at the function's end that a local holds as well, by the block.
+    /// The values at the function's end that a local has as well, by the block.
     pub shared: Vec<(Block, Value)>,
-    /// What must be of a class whose objects can be dropped without anybody noticing.
+    /// The values that must have a class whose destructor runs no user code.
     pub quiet: Vec<Value>,
 }
 
@@ -55,8 +55,8 @@ pub(super) struct Passed {
     pub version: usize,
 }
 
-/// An edge into a block that the object comes to holding one thing or another: the block it comes
-/// from, the number of the edge there, and the version that it is on it.
+/// An edge into a block that the object reaches with different contents: the block that it comes
+/// from, the number of the edge there, and the version on it.
 pub(super) struct Joined {
     pub edge: (Block, usize),
     pub version: usize,
@@ -64,7 +64,7 @@ pub(super) struct Joined {
     pub into: usize,
 }
 
-/// A place where the object is made, before an instruction that must have it.
+/// A place where the object is allocated, before an instruction that needs it.
 pub(super) struct Made {
     pub at: Value,
     /// The local that the cell is for.
@@ -73,7 +73,7 @@ pub(super) struct Made {
     pub count: usize,
     /// The version that it is there.
     pub version: usize,
-    /// The blocks where it is made, each with the number of the first instruction that finds it.
+    /// The blocks where it is allocated, each with the number of the first instruction behind that.
     pub blocks: Vec<(Block, usize)>,
 }
 
@@ -81,24 +81,23 @@ pub(super) struct Made {
 pub(super) enum Stop {
     /// Something forbids that it is virtual.
     Forbidden,
-    /// It comes to the block holding one thing or another, each like the other.
+    /// It reaches the block with different contents, each like the other.
     Join(Block, Contents),
 }
 
-/// How a frame state names the object.
+/// The names of the object in a frame state.
 #[derive(Clone, Copy, PartialEq)]
 enum Mention {
     Itself,
     InAnother,
 }
 
-/// What is known of the object where control is. Where there is no reference, it is the first
-/// version.
+/// The state of the object at a place. If there is no reference, it is the first version.
 #[derive(Clone, Copy, PartialEq)]
 struct At {
     count: usize,
     version: usize,
-    /// The number of the place behind which it is there; nobody counts its references then.
+    /// The number of the place behind which it is allocated; its references are not counted then.
     made: Option<usize>,
 }
 
@@ -115,7 +114,7 @@ pub(super) struct Subject {
     pub object: Value,
     /// The block where it begins, and the place of the first instruction behind it there.
     pub start: (Block, usize),
-    /// What it holds then.
+    /// Its contents then.
     pub made: Contents,
     pub uses: FxHashMap<Value, Use>,
     pub containers: FxHashSet<Value>,
@@ -127,9 +126,9 @@ pub(super) struct Flow<'a> {
     subject: &'a Subject,
     fields: &'a Fields,
     found: Found,
-    /// What it holds in the blocks that it comes to holding one thing or another.
+    /// Its contents in the blocks that it reaches with different ones.
     joins: &'a BTreeMap<Block, Contents>,
-    /// What may still be looked at, for all objects together.
+    /// The number of instructions that may still be looked at, for all objects together.
     steps: &'a mut usize,
 }
 
@@ -163,8 +162,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The first block found that it comes to holding one thing or another; `None` if something
-    /// forbids that it is virtual.
+    /// The first block that it reaches with different contents; `None` if it can't be virtual.
     fn follow(&mut self, idom: &Dominators) -> Option<Option<(Block, Contents)>> {
         let (f, (home, start)) = (self.f, self.subject.start);
         let made = At {
@@ -192,7 +190,7 @@ impl<'a> Flow<'a> {
                     continue;
                 }
                 if !self.dominates(home, next, idom)? {
-                    // Where the object is not known, nobody could drop it.
+                    // If the object is not known, it could not be dropped.
                     if end.count > 0 && end.made.is_none() {
                         return None;
                     }
@@ -215,7 +213,7 @@ impl<'a> Flow<'a> {
         Some(None)
     }
 
-    /// What is known of the object at a block's start, by an edge into it.
+    /// The state of the object at a block's start, by an edge into it.
     fn join(&mut self, edge: (Block, usize), next: Block, at: At) -> Option<At> {
         let Some(&version) = self.found.joins.get(&next) else {
             return Some(at);
@@ -232,20 +230,20 @@ impl<'a> Flow<'a> {
         Some(At { version, ..at })
     }
 
-    /// What the object holds on one of two edges into a block, if it may come to it holding one
-    /// thing or another.
+    /// The contents of the object on one of two edges into a block, if it may reach it with
+    /// different ones.
     fn can_join(&self, a: At, b: At) -> Option<Contents> {
         let [held, other] = [a, b].map(|at| &self.found.versions[at.version]);
         let is_one = a.count == b.count && a.made.is_none() && b.made.is_none();
-        // What is in another object is there as it was when that was made.
+        // An object in another one is the version of when that was allocated.
         let is_alone =
             self.subject.containers.is_empty() && self.fields.maybe(self.subject.object).is_none();
         let may = is_one && is_alone && held.is_like(other) && held.values.len() <= MOST_FIELDS;
         may.then(|| held.clone())
     }
 
-    /// What is known of the object on an edge: nothing refers to it any more if it becomes a
-    /// parameter there.
+    /// The state of the object on an edge: it has no reference any more if it becomes a parameter
+    /// there.
     fn pass(&mut self, from: (Block, usize), edge: &Edge, at: At) -> Option<At> {
         let f = self.f;
         *self.steps = self.steps.checked_sub(edge.args.len())?;
@@ -258,8 +256,7 @@ impl<'a> Flow<'a> {
             return Some(at);
         };
         let (param, _) = f.blocks[edge.block].params[index];
-        // Two parameters would be one object, and another reference has nobody any more who could
-        // be named.
+        // Two parameters would be one object, and another reference has no owner any more.
         if passed.next().is_some() || at.count != 1 || !self.fields.is_holder(param) {
             return None;
         }
@@ -286,7 +283,7 @@ impl<'a> Flow<'a> {
         Some(true)
     }
 
-    /// What is known at the end of a block.
+    /// The state at the end of a block.
     fn block(&mut self, b: Block, from: usize, mut at: At) -> Option<At> {
         let f = self.f;
         for (i, &v) in f.blocks[b].insts.iter().enumerate().skip(from) {
@@ -330,7 +327,7 @@ impl<'a> Flow<'a> {
             let Some(state) = state else {
                 continue;
             };
-            // A frame that is suspended holds objects, and a generator takes over those of the
+            // A frame that is suspended has real objects, and a generator takes over those of the
             // frame that makes it.
             let suspends = matches!(
                 inst.op,
@@ -359,7 +356,7 @@ impl<'a> Flow<'a> {
             if held != at.count || f.object_of(v) == self.subject.object {
                 return None;
             }
-            // The frame's end drops what slots hold, in their order; these are in none.
+            // The frame's end drops the objects in slots, in their order; these are in none.
             if at.count > 0 {
                 let items = &self.found.versions[at.version].values;
                 let (shared, kept): (Vec<Value>, _) =
@@ -373,7 +370,7 @@ impl<'a> Flow<'a> {
         Some(at)
     }
 
-    /// What a plan does with the instance; gives the version from there on.
+    /// The effect of a plan on the instance; returns the version from there on.
     fn access(&mut self, v: Value, access: InstanceAccess, version: usize) -> Option<usize> {
         let f = self.f;
         let contents = &self.found.versions[version];
@@ -385,7 +382,7 @@ impl<'a> Flow<'a> {
             }
             InstanceAccess::Store(place) => {
                 let value = f.arg(v, 1);
-                // What is in another object is there as it was when that was made.
+                // An object in another one is the version of when that was allocated.
                 let state = f.insts[v].state.map(|s| &f.states[s])?;
                 let mut named = state.values().map(|v| self.mention(v));
                 if !is_object(f, value) || named.any(|m| m == Some(Mention::InAnother)) {
@@ -417,7 +414,7 @@ impl<'a> Flow<'a> {
             true => Contents::default(),
             false => old.with(CONTENT, value),
         };
-        // What is in another object is there as it was when that was made.
+        // An object in another one is the version of when that was allocated.
         let is_it = f.object_of(value) == self.subject.object;
         if !self.subject.containers.is_empty()
             || is_it
@@ -431,14 +428,14 @@ impl<'a> Flow<'a> {
         Some(version)
     }
 
-    /// A cell is made before an instruction of a block that makes a tuple.
+    /// A cell is allocated before an instruction of a block that makes a tuple.
     fn make(&mut self, b: Block, i: usize, at: At) -> Option<At> {
         let f = self.f;
         let v = f.blocks[b].insts[i];
         let Op::NewCell(slot) = *f.op(self.subject.object) else {
             return None;
         };
-        // One that was made for this instruction already.
+        // It was allocated for this instruction already.
         let Found { stores, loads, .. } = &self.found;
         if b == self.subject.start.0 && stores.is_empty() && loads.is_empty() {
             return None;
@@ -470,7 +467,7 @@ impl<'a> Flow<'a> {
         state.values().any(|v| self.mention(v).is_some())
     }
 
-    /// Whether an entry of the stack, or a frame within, names the object.
+    /// Whether an entry of the stack, or an inlined frame, names the object.
     fn is_on_stack(&self, state: &FrameState) -> bool {
         let locals = state.locals.len();
         let mut others = state.values().skip(locals);
@@ -488,8 +485,8 @@ impl<'a> Flow<'a> {
             .then_some(Mention::InAnother)
     }
 
-    /// Others may look at these locals: the number of those that hold the object, if it can be
-    /// shown in them.
+    /// These locals may be visible to introspection: the number of those that have the object, if
+    /// it can be shown in them.
     fn seen(&self, locals: &[Value], at: At) -> Option<usize> {
         let mut held = 0;
         for &local in locals {
@@ -502,8 +499,8 @@ impl<'a> Flow<'a> {
         Some(held)
     }
 
-    /// Whether a local holds what the object does at the end of a block that returns, so that it
-    /// dies there where it would with the object, as far as anybody could notice.
+    /// Whether a local has the object's value at the end of a block that returns, so that the value
+    /// is deallocated where it would be with the object, as far as that is observable.
     fn is_shared(&self, b: Block, item: Value) -> bool {
         let f = self.f;
         let data = &f.blocks[b];
