@@ -1,16 +1,16 @@
 //! From bytecode to HIR: abstract interpretation of the stack, SSA with block parameters, and the
-//! bets that hints suggest, as guards.
+//! speculations that hints suggest, as guards.
 //!
 //! # Ownership
 //! The builder mirrors the interpreter's references. A local's slot owns its object. A stack entry
 //! is either owned or borrowed from a local or constant; it becomes owned (`incref`) when that
-//! local is overwritten, at the end of a block, and before an operation that may run host code.
+//! local is overwritten, at the end of a block, and before an operation that may run user code.
 //! References are dropped (`decref`) exactly where the interpreter drops them.
 //!
-//! # Bets
-//! Where a hint names a type and the value's type does not prove it, a guard is inserted and the
+//! # Speculation
+//! If a hint names a type and the value's type does not prove it, a guard is inserted, and the
 //! guarded value takes the place of the old one in the whole frame, so that one guard serves all
-//! later uses. A bet in the `avoid` set is not made again.
+//! later uses. A speculation in the `avoid` set is not made again.
 
 use super::flow::handlers_by_instr;
 use super::function::{BlockData, Entry, FrameState, Function, Inst, Locals, StateId, Value};
@@ -27,21 +27,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// Why no HIR was made: what, and the line.
+/// Why no HIR was built: the reason, and the line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsupported {
-    /// What is not compiled.
+    /// The unsupported feature.
     pub what: String,
     /// The source line.
     pub line: u32,
 }
 
-/// Where the unit begins, with what is known of the values there.
+/// The start of the unit, with the types of the values there.
 #[derive(Clone, Debug)]
 pub enum Start<'a> {
     /// At the function's start; types of the arguments.
     Function(&'a [Type]),
-    /// The same where the function's code is to stand in place of a call.
+    /// The same for the body of an inlined call.
     Inlined(Shown<'a>),
     /// At the start of a closed unit: what it takes and gives, and where its own function is
     /// called.
@@ -53,8 +53,7 @@ pub enum Start<'a> {
     Resume(&'a [Type]),
 }
 
-/// What a call shows of the arguments, as long as no code of the program runs, and its callee's
-/// closure.
+/// The types of the arguments of a call, as long as no user code runs, and its callee's closure.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
     /// Types of the arguments.
@@ -73,14 +72,14 @@ pub const MAX_INSTRS: usize = 16_000;
 /// generating code takes longer than in proportion.
 const MAX_NAMED: usize = 300_000;
 
-/// What has come so far to a block where paths meet.
+/// The state of a block where paths join, from the edges so far.
 pub(super) struct Join {
     /// The one object that all paths have brought for each local and each stack entry, if it is
     /// one.
     pub same: Vec<Option<Value>>,
-    /// How many paths that was.
+    /// The number of these edges.
     pub paths: u32,
-    /// Whether the block was built for that.
+    /// Whether the block was built for that state.
     pub is_built: bool,
 }
 
@@ -90,7 +89,7 @@ pub(super) struct Builder<'a> {
     pub(super) world: &'a dyn World,
     pub(super) avoid: &'a HashSet<(Pc, Reason)>,
     pub(super) met: &'a HashMap<Pc, Met>,
-    /// The methods that may be called, of values that stand for one of several.
+    /// The methods that may be called, of values that are one of several.
     pub(super) candidates: FxHashMap<Value, Vec<ObjectHandle>>,
     pub(super) locals: Locals,
     pub(super) stack: Vec<Entry>,
@@ -105,7 +104,7 @@ pub(super) struct Builder<'a> {
     /// A call-out has happened since the last validity check.
     pub(super) unchecked: bool,
     pub(super) hints: FxHashMap<Value, Type>,
-    /// What holds functions of one code, and one of them.
+    /// The values that have functions of one code object, and one of these functions.
     pub(super) kin: FxHashMap<Value, ObjectHandle>,
     pub(super) null: Value,
     pub(super) blocks: BTreeMap<Pc, Block>,
@@ -114,36 +113,36 @@ pub(super) struct Builder<'a> {
     /// For heads of loops that control comes to from one place outside: whether the loop assigns to
     /// each local.
     pub(super) assigned: FxHashMap<Pc, Vec<bool>>,
-    /// Where the unit ends and the interpreter goes on.
+    /// The instructions where the unit ends and the interpreter continues.
     pub(super) ends: HashSet<Pc>,
     pub(super) entered: FxHashSet<Block>,
-    /// What has come to blocks where paths meet, but for loops' heads.
+    /// The states of blocks where paths join, except for loops' headers.
     pub(super) joins: FxHashMap<Block, Join>,
     pub(super) unchecked_in: FxHashSet<Block>,
     /// For each instruction that may raise: the index of its handler.
     pub(super) handlers: Vec<Option<u32>>,
-    /// Which instructions are reached without an exception.
+    /// The instructions that are reached without an exception.
     pub(super) expected: Vec<bool>,
-    /// The unit makes its frame, and has looked for pending work then.
+    /// The unit allocates its frame, and has checked for pending work then.
     pub(super) enters: bool,
     /// Whether the code has loads that borrow; then the others take references.
     pub(super) lends: bool,
     /// If the unit's frame is one that is suspended and resumed: what is known of that.
     pub(super) resumption: Option<Resumption>,
-    /// What is known of the namespace's names, in code that has them in registers.
+    /// The state of the namespace's names, in code that has them in registers.
     pub(super) names: Option<Names<'a>>,
     /// For a closed unit: where its own function is called.
     pub(super) closed: Option<&'a RawEntry>,
-    /// If the code is to stand in place of a call, what that shows: what it does must be seen by
-    /// nobody.
+    /// For the body of an inlined call, the types at the call: the effects of the body must not be
+    /// observable.
     pub(super) inlined: Option<Shown<'a>>,
 }
 
-/// Build the HIR of `code` from `start`; with a plan for them, names of its namespace are kept in
+/// Builds the HIR of `code` from `start`; with a plan for them, names of its namespace are kept in
 /// registers.
 ///
 /// # Errors
-/// [`Unsupported`] names the first thing that is not compiled.
+/// [`Unsupported`] names the first feature that is not compiled.
 pub fn build(
     code: &Arc<Code>,
     start: Start<'_>,
@@ -288,7 +287,7 @@ impl Builder<'_> {
             Start::Function(types) | Start::Inlined(Shown { types, .. }) => {
                 for k in 0..nlocals {
                     let v = if k < self.code.arity() {
-                        // What is proved of the argument is proved of the parameter.
+                        // A type that is proved of the argument is proved of the parameter.
                         let known = |ty: &&Type| **ty <= Type::OBJECT && !ty.is_bottom();
                         let shown = types.get(k as usize).filter(known);
                         let ty = *shown
@@ -350,7 +349,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A bet on the type of a value at the entry: only on builtin classes, whose objects never
+    /// Speculates on the type of a value at the entry: only on builtin classes, whose objects never
     /// change class.
     fn bet_at_entry(&mut self, v: Value, ty: Type) {
         if ty <= Type::NULLPTR {
@@ -387,7 +386,7 @@ impl Builder<'_> {
             self.start_instr();
             let ended = match self.translate(instr) {
                 Ok(ended) => ended,
-                // Only an exception leads here: nothing is lost if the interpreter goes on.
+                // Only an exception leads here: nothing is lost if the interpreter continues.
                 Err(_) if instr.resumable && !self.expected[pc.0 as usize] => {
                     self.give_up(Reason::NotCompiled)
                 }
@@ -411,8 +410,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Before an instruction: look whether the unit may go on, where code of the program may have
-    /// run.
+    /// Before an instruction: checks whether the unit is still valid, if user code may have run.
     pub(super) fn look_at_validity(&mut self, instr: &Instr) {
         if self.unchecked && instr.resumable {
             self.unchecked = false;
@@ -494,18 +492,18 @@ impl Builder<'_> {
         self.f.ty(v)
     }
 
-    /// Whether a bet on this was lost at the instruction: it is not made again.
+    /// Whether this speculation has failed at the instruction: it is not made again.
     pub(super) fn avoids(&self, reason: Reason) -> bool {
         self.avoid.contains(&(self.pc, reason))
     }
 
-    /// Exit unless `v` has type `want`; gives the value to use from here on.
+    /// Emits an exit unless `v` has type `want`; returns the value to use from here on.
     ///
-    /// No guard is made where the type is proved, where it is impossible, or where the bet has
+    /// There is no guard if the type is proved, if it is impossible, or if the speculation has
     /// failed before.
     pub(super) fn guard_type(&mut self, v: Value, want: Type) -> Value {
         let have = self.ty(v);
-        // A guard looks at the class, which says nothing of mortality.
+        // A guard tests the class, which does not depend on mortality.
         let want = want.drop_mortality();
         if have <= want || !have.could_be(want) || self.avoids(Reason::Type) {
             return v;
@@ -715,8 +713,8 @@ impl Builder<'_> {
     }
 }
 
-/// Whether the type says of which class of the program an object is: that may be assigned, so it
-/// holds only until code of the program runs.
+/// Whether the type names the class of the program that an object has: user code may assign that,
+/// so it holds only until user code runs.
 pub(crate) fn is_of_moment(ty: Type) -> bool {
     ty.could_be(Type::USER) && ty.as_object().is_none() && ty.runtime_class().is_some()
 }

@@ -34,13 +34,13 @@ entity_impl!(StateId, "fs");
 pub struct Entry {
     /// The value.
     pub value: Value,
-    /// Whether the stack holds a reference of its own (else it is borrowed from a local or a
+    /// Whether the stack has a reference of its own (otherwise it is borrowed from a local or a
     /// constant).
     pub owned: bool,
 }
 
-/// What the locals hold at some place. Most places share one list with those before and behind
-/// them; it is copied where one of them changes.
+/// The values of the locals at some place. Most places share one list with those before and behind
+/// them; the list is copied where one of them changes.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Locals(Arc<[Value]>);
 
@@ -51,7 +51,8 @@ impl Locals {
     }
 }
 
-/// Lists of locals that stand side by side, changed alike: what the last one was, and has become.
+/// Lists of locals that stand side by side and change alike: the last one, before and after its
+/// change.
 #[derive(Default)]
 struct FixedLocals(Option<(Locals, Locals)>);
 
@@ -115,7 +116,7 @@ impl FromIterator<Value> for Locals {
     }
 }
 
-/// What the interpreter needs to go on at an instruction.
+/// The state that the interpreter needs to continue at an instruction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FrameState {
     /// The instruction.
@@ -130,14 +131,15 @@ pub struct FrameState {
     pub inlined: Vec<InlinedState>,
 }
 
-/// What the interpreter needs of a frame that an inlined call does not make.
+/// The state of the frame of an inlined call, which the interpreter needs and the unit does not
+/// allocate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InlinedState {
     /// Whose frame it is: a number in [`Function::inlined`].
     pub code: u32,
     /// The instruction; of a frame that is not the innermost, the call at which it waits.
     pub pc: Pc,
-    /// What the frame before it waits for.
+    /// The call that the frame before it waits for.
     pub awaited: Awaited,
     /// The locals, and behind them the function, where the [table](Function::inlined) has a code
     /// and no function. There are no slots: an entry says whether the frame has a reference of its
@@ -155,8 +157,7 @@ impl FrameState {
         self.locals.iter().copied().chain(entries)
     }
 
-    /// Every entry that says whether it has a reference of its own: the stack's, then those of
-    /// inlined frames.
+    /// Every entry with its own flag for a reference: the stack's, then those of inlined frames.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         let inlined = self.inlined.iter();
         let entries = inlined.flat_map(|frame| frame.locals.iter().chain(&frame.stack));
@@ -206,7 +207,7 @@ pub struct Inst {
     pub args: Vec<Value>,
     /// The result's type (`Bottom` if there is none).
     pub ty: Type,
-    /// Where the type comes from.
+    /// The source of the type.
     pub source: Source,
     /// For ops that may exit, raise or run host code: the state before the bytecode instruction.
     pub state: Option<StateId>,
@@ -237,7 +238,7 @@ pub struct Edge {
     pub args: Vec<Value>,
 }
 
-/// How a block ends.
+/// The end of a block.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Term {
     /// Jump.
@@ -251,14 +252,14 @@ pub enum Term {
         /// If not.
         els: Edge,
     },
-    /// The block's last instruction may raise, in the range of a handler. It comes back to `next`,
-    /// which nothing else leads to; where it raises, its landing block goes on, which nothing else
-    /// leads to either. Neither edge carries values, and the instruction has none where it has
-    /// raised.
+    /// The block's last instruction may raise, in the range of a handler. If it does not, `next`
+    /// follows, which has no other predecessor; if it does, its landing block follows, which has no
+    /// other predecessor either. Neither edge carries values, and the instruction has no value
+    /// where it has raised.
     MayRaise {
         /// The instruction.
         op: Value,
-        /// Where to go on.
+        /// The block behind it.
         next: Edge,
         /// The landing block.
         raised: Edge,
@@ -296,7 +297,7 @@ impl Term {
 #[derive(Debug)]
 pub struct Predecessors {
     from: Vec<Block>,
-    /// Where the row before a block's ends, and where its own does.
+    /// The end of the row before a block's, and of its own.
     ends: Vec<usize>,
 }
 
@@ -309,7 +310,7 @@ impl Index<Block> for Predecessors {
     }
 }
 
-/// What a block parameter stands for in the interpreter's frame.
+/// The place of the interpreter's frame that a block parameter represents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
     /// A local.
@@ -324,7 +325,7 @@ pub enum Place {
     Carried,
     /// A place in the frame of an inlined call: always an object, with a reference of its own.
     Inlined,
-    /// None: what an object holds that nobody has made; with a reference of its own.
+    /// None: a field of a virtual object, with a reference of its own.
     Field,
 }
 
@@ -348,7 +349,7 @@ pub struct BlockData {
 }
 
 impl BlockData {
-    /// A block without instructions that nothing leads out of yet, for the instruction `end`.
+    /// A block without instructions and successors, for the instruction `end`.
     pub fn new(entry_state: FrameState, end: Pc) -> BlockData {
         BlockData {
             params: Vec::new(),
@@ -368,7 +369,7 @@ impl BlockData {
 pub struct Proved {
     /// The bytecode instruction.
     pub pc: Pc,
-    /// What was removed.
+    /// The instruction that was removed.
     pub what: String,
     /// The questions about paths: what was infeasible, or, at a split join, feasible.
     pub why: String,
@@ -387,7 +388,7 @@ pub struct Function {
     pub order: Vec<Block>,
     /// Frame states.
     pub states: PrimaryMap<StateId, FrameState>,
-    /// What must be watched.
+    /// The assumptions that the host must watch.
     pub assumptions: Vec<Assumption>,
     /// Values whose types were used for something that does not name them: their guards must stay.
     pub relied_on: Vec<Value>,
@@ -396,14 +397,13 @@ pub struct Function {
     pub names: Vec<u32>,
     /// Names that turned out not to stay numbers of one class.
     pub unsteady_names: Vec<u32>,
-    /// Instructions that may run code of the program and find all names in the namespace.
+    /// Instructions that may run user code and find all names in the namespace.
     pub settled: FxHashSet<Value>,
-    /// Guards of which it is known that they hold, and which are there to see that: where one does
-    /// not, the process ends.
+    /// Guards that are known to hold and are there to test that: if one fails, the process ends.
     pub asserted: FxHashSet<Value>,
     /// Stores that are known to take out what was loaded from that place before: the load.
     pub taken_out: FxHashMap<Value, Value>,
-    /// What was removed by reasoning about paths.
+    /// The instructions that were removed by reasoning about paths.
     pub proved: Vec<Proved>,
     /// Instructions that were translated together with the one before them: each with the first of
     /// both.
@@ -413,7 +413,7 @@ pub struct Function {
     aliases: SecondaryMap<Value, PackedOption<Value>>,
 }
 
-/// Whether the end of an object of this type runs no code of the program, whatever it holds.
+/// Whether the destructor of an object of this type runs no user code, whatever its contents.
 pub(crate) fn drops_quietly(ty: Type) -> bool {
     let quiet = Type::LONG_EXACT
         | Type::FLOAT_EXACT
@@ -431,7 +431,8 @@ pub(crate) fn drops_quietly(ty: Type) -> bool {
 impl Function {
     /// A function without blocks.
     pub fn new(code: Arc<Code>) -> Function {
-        // About what a function comes to: moving what has been made is a good part of making it.
+        // About the size of a function: moving instructions to a larger table takes a good part of
+        // the time that building takes.
         let size = code.instrs.len();
         Function {
             insts: PrimaryMap::with_capacity(7 * size),
@@ -458,12 +459,12 @@ impl Function {
         self.order[0]
     }
 
-    /// Whether the bytecode instruction jumps back (and so looks for pending work).
+    /// Whether the bytecode instruction jumps back (and so checks for pending work).
     pub fn is_back_edge(&self, pc: Pc) -> bool {
         self.code.instr(pc).op == crate::bytecode::Op::JumpBackward
     }
 
-    /// The value that stands for `v` now.
+    /// The value that replaces `v`, or `v`.
     pub fn resolve(&self, mut v: Value) -> Value {
         while let Some(next) = self.aliases[v].expand() {
             v = next;
@@ -471,12 +472,12 @@ impl Function {
         v
     }
 
-    /// Whether some value stands for another that uses still name.
+    /// Whether some value replaces another one that uses still name.
     pub fn has_aliases(&self) -> bool {
         self.aliases.values().len() > 0
     }
 
-    /// Let `new` stand for `old` everywhere.
+    /// Replaces `old` by `new` everywhere.
     pub fn replace(&mut self, old: Value, new: Value) {
         let (old, new) = (self.resolve(old), self.resolve(new));
         if old != new {
@@ -514,7 +515,7 @@ impl Function {
         self.resolve(self.inst(v).args[i])
     }
 
-    /// The value without the checks that only hold until code of the program runs.
+    /// The value without the checks that only hold until user code runs.
     pub(crate) fn lasting(&self, v: Value) -> Value {
         let mut v = self.resolve(v);
         while matches!(self.op(v), Op::GuardType(_) | Op::Refine(_)) && is_of_moment(self.ty(v)) {
@@ -544,13 +545,13 @@ impl Function {
         })
     }
 
-    /// What is known of an object: by a check of it, and by what it is.
+    /// The type of an object: by a check of it, and by its definition.
     pub(crate) fn known_type(&self, v: Value) -> Type {
         self.ty(v) & self.ty(self.object_of(v))
     }
 
-    /// Whether an instruction is a check that what is known of its operand is enough to fail:
-    /// nothing behind it is executed.
+    /// Whether an instruction is a check that fails by the type of its operand: nothing behind it
+    /// is executed.
     pub(crate) fn always_fails(&self, v: Value) -> bool {
         let known = || self.known_type(self.arg(v, 0));
         match self.op(v) {
@@ -562,7 +563,7 @@ impl Function {
         }
     }
 
-    /// What an instruction and its frame state name; not resolved.
+    /// The values that an instruction and its frame state name; not resolved.
     pub fn named_by(&self, v: Value) -> impl Iterator<Item = Value> + '_ {
         let inst = &self.insts[v];
         let state = inst.state.map(|state| &self.states[state]);
@@ -570,7 +571,7 @@ impl Function {
         inst.args.iter().copied().chain(state)
     }
 
-    /// What a block names: its instructions, and what it begins and ends with; not resolved.
+    /// The values that a block names: in its instructions, its start and its end; not resolved.
     pub fn named_in(&self, b: Block) -> impl Iterator<Item = Value> + '_ {
         let data = &self.blocks[b];
         let last = match data.term {
@@ -585,16 +586,16 @@ impl Function {
             .chain(data.out_locals.iter().chain(passed).copied())
     }
 
-    /// Whether what the blocks of `order` lead to is in it.
+    /// Whether `order` has the successors of all its blocks.
     fn is_ordered(&self) -> bool {
         let known: FxHashSet<Block> = self.order.iter().copied().collect();
         let edges = self.order.iter().flat_map(|b| self.blocks[*b].term.edges());
         edges.into_iter().all(|edge| known.contains(&edge.block))
     }
 
-    /// Write the aliases into every use in the blocks of `order`, where all are that can be
-    /// reached, and forget them. Where an instruction that might have raised was replaced by
-    /// others, nothing raises any more.
+    /// Writes the aliases into every use in the blocks of `order`, which must have all reachable
+    /// ones, and forgets them. If an instruction that might have raised was replaced by others, its
+    /// block does not raise any more.
     pub fn apply_aliases(&mut self) {
         if !self.has_aliases() {
             self.relied_on_once();
@@ -620,8 +621,8 @@ impl Function {
         for &b in &self.order {
             let block = &mut self.blocks[b];
             lists.fix_state(&mut block.entry_state, find);
-            // Most instructions that were ever made stand in no block any more: nobody reads their
-            // operands.
+            // Most instructions that were ever created stand in no block any more: their operands
+            // are not read.
             block.insts.retain(|v| find(*v) == *v);
             for &v in &block.insts {
                 let inst = &mut self.insts[v];
@@ -661,7 +662,7 @@ impl Function {
         self.relied_on.retain(|v| seen.insert(*v));
     }
 
-    /// Whether dropping a reference to `v` may run code of the program.
+    /// Whether dropping a reference to `v` may run user code.
     pub fn drop_runs_host_code(&self, v: Value) -> bool {
         let inst = self.inst(v);
         if matches!(inst.op, Op::StoreQuiet(_) | Op::Held) {
@@ -673,8 +674,8 @@ impl Function {
         !drops_quietly(self.ty(v)) && !held
     }
 
-    /// The drops in some blocks after which the unit leaves if they have run code of the program:
-    /// those that nothing but others of them stands between and the check.
+    /// The drops in some blocks after which the unit exits if they have run user code: those that
+    /// only others of them separate from the check.
     pub fn unseen_drops(&self, blocks: &[Block]) -> EntitySet<Value> {
         let mut drops = EntitySet::new();
         let mut group = Vec::new();
@@ -692,13 +693,13 @@ impl Function {
         drops
     }
 
-    /// Whether a local holds an object while the instruction runs.
+    /// Whether a local has an object while the instruction runs.
     pub fn is_in_local(&self, inst: Value, object: Value) -> bool {
         let state = self.insts[inst].state.map(|s| &self.states[s]);
         state.is_some_and(|s| s.locals.iter().any(|l| self.object_of(*l) == object))
     }
 
-    /// Whether the instruction may run code of the program.
+    /// Whether the instruction may run user code.
     pub fn may_run_host_code(&self, v: Value) -> bool {
         let inst = self.inst(v);
         match inst.op {
@@ -734,7 +735,7 @@ impl Function {
                 edges.into_iter().map(|edge| (*b, edge.block.index()))
             })
         };
-        // First where the row of the block before ends, which then moves on as the row fills.
+        // At first the end of the row of the block before; it moves on as the row fills.
         let mut ends = vec![0; self.blocks.len() + 2];
         edges().for_each(|(_, to)| ends[to + 2] += 1);
         for i in 1..ends.len() {

@@ -1,24 +1,26 @@
-//! HIR: the SSA form on which facts are found and rewriting is done.
+//! HIR: the SSA form that analyses and rewriting work on.
 //!
 //! # Terms
 //! A **value** is an instruction's result; a **block** has parameters where paths join; a **frame
-//! state** says what the interpreter needs to go on at a bytecode instruction. A **guard** is an
-//! instruction that exits unless a bet holds. **General** ops work on objects through the host's
-//! helpers, **primitive** ops on C values; `box_*` and `unbox_*` join them. A box is virtual: it is
-//! made only where something needs the object. A **virtual tuple** is named by frame states alone
-//! (and slots of locals, and other virtual tuples): only an exit makes it.
+//! state** is what the interpreter needs to continue at a bytecode instruction. A **guard** is an
+//! instruction that exits unless a speculation holds. **General** ops work on objects through the
+//! host's helpers, **primitive** ops on C values; `box_*` and `unbox_*` join them. A box is
+//! virtual: it is allocated only where something needs the object. Only frame states, slots of
+//! locals and other virtual tuples name a **virtual tuple**: only an exit materialises it.
 //!
 //! # Canonical form
-//! - Every value has one definition that dominates its uses; every value has a [`crate::types::Type`] and the source
-//!   of that fact.
-//! - References are explicit: what the interpreter counts, `incref` and `decref` count, at the same places. The slot
-//!   of a local owns its object. On a value that has no object (a C value, or a virtual box) they do nothing. A virtual
-//!   tuple is not counted: it owns its items from where it stands to where they are dropped one by one, or to an exit.
-//! - Every op that may exit, raise or run code of the program has a frame state.
-//! - An op that may raise in the range of a handler ends its block with two successors. The exceptional one is a
-//!   **landing block** of its own, which does what the interpreter does between the raise and the handler (drops what
-//!   the operand stack holds above the handler's depth, adds to the traceback, takes the exception) and then jumps to
-//!   the handler's block with the locals, the rest of the stack, the position if it is wanted, and the exception.
+//! - Every value has one definition that dominates its uses; every value has a
+//!   [`crate::types::Type`] within that of its op's row, and the source of that fact.
+//! - References are explicit: what the interpreter counts, `incref` and `decref` count, at the
+//!   same places. The slot of a local owns its object. On a value that has no object (a C value,
+//!   or a virtual box) they do nothing. A virtual tuple is not counted: it owns its items from its
+//!   definition to where they are dropped one by one, or to an exit.
+//! - Every op that may exit, raise or run user code has a frame state.
+//! - An op that may raise in the range of a handler ends its block with two successors. The
+//!   exceptional one is a **landing block** of its own, which does what the interpreter does
+//!   between the raise and the handler (drops the entries of the operand stack above the handler's
+//!   depth, adds to the traceback, takes the exception) and then jumps to the handler's block with
+//!   the locals, the rest of the stack, the position if it is wanted, and the exception.
 //!
 //! # Deliberately absent
 //! No layouts and no addresses of the host's structures: those are in the host's intrinsics. No
@@ -45,7 +47,7 @@ mod typing;
 mod validity;
 mod verify;
 
-/// What HIR is made of that bytecode defines.
+/// Parts of HIR that bytecode defines.
 pub use crate::bytecode::{BinaryOp, FunctionAttribute, GeneralOp, Gives, Pc, Reason};
 pub use balance::check_balance;
 pub use build::{MAX_INSTRS, Shown, Start, Unsupported, build};

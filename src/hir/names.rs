@@ -2,25 +2,25 @@
 //!
 //! Module code keeps its variables in a dict, and so do functions that bind globals. In the units
 //! of a loop of such module code, where the namespace is the globals' dict, and of such functions,
-//! this makes them as cheap as locals, without anybody being able to tell: between two instructions
-//! that may run code of the program (**barriers**), nobody but the unit can look at the dict.
+//! names become as cheap as locals. That is not observable: between two instructions that may run
+//! user code (**barriers**), only the unit reads the dict.
 //!
-//! # What is known of a name
-//! Nothing; or it is **clean**: the dict holds the value at hand, which is borrowed from it; or it
-//! is **dirty**: the value, a raw number, is newer than what the dict holds, which is an object
-//! whose death nobody notices. A dirty value is in the frame state, behind the locals, so that an
-//! exit writes it. At a barrier dirty names are stored, and nothing is known afterwards.
+//! # The states of a name
+//! Unknown; or **clean**: the dict has the value, which is borrowed from it; or **dirty**: the
+//! value, a raw number, is newer than the dict's, which is an object whose destructor runs no user
+//! code. A dirty value is in the frame state, behind the locals, so that an exit writes it. At a
+//! barrier dirty names are stored, and all names are unknown afterwards.
 //!
 //! # Regions
 //! A **region** is a loop's blocks without barriers (a strongly connected component of them). In
-//! all its joins the same names are in registers: what it uses, loaded on the way in; what it
-//! stores is dirty there if it is a number. At other joins nothing is known, and blocks with one
-//! predecessor take over what it knew.
+//! all its joins the same names are in registers: those that it uses, loaded on entry; those that
+//! it stores are dirty there if they are numbers. At other joins all names are unknown, and blocks
+//! with one predecessor have the states of its end.
 //!
 //! # Barriers are found by trying
-//! Whether an operation runs code of the program is known only after optimisation: the first
-//! attempt takes none for a barrier, [`Plan::learn`] finds those that were missed, and the function
-//! is built again until none is.
+//! Whether an operation runs user code is known only after optimisation: the first attempt assumes
+//! that there are no barriers, [`Plan::learn`] finds those that were missed, and the function is
+//! built again until none is.
 
 mod regions;
 
@@ -33,12 +33,12 @@ use crate::types::Type;
 use regions::Region;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// What an attempt to build takes for granted.
+/// The assumptions of an attempt to build.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The type of what each of the code's names holds now; `NullPtr` if it holds nothing.
     live: Vec<Type>,
-    /// Instructions that may run code of the program.
+    /// Instructions that may run user code.
     barriers: HashSet<Pc>,
     /// Names that do not stay numbers of one class.
     through: BTreeSet<u32>,
@@ -61,7 +61,7 @@ impl Plan {
             let inst = f.inst(v);
             let checks = matches!(inst.op, Op::CheckPending | Op::DoPending | Op::CheckValid);
             if !checks && f.may_run_host_code(v) && !f.settled.contains(&v) {
-                // What is translated together is one instruction.
+                // Instructions that are translated together are one.
                 let first = f.fused.iter().find(|(pc, _)| *pc == inst.pc);
                 self.barriers
                     .insert(first.map_or(inst.pc, |(_, first)| *first));
@@ -71,7 +71,7 @@ impl Plan {
     }
 }
 
-/// What is known of a name.
+/// The state of a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Held {
     Clean(Value),
@@ -91,7 +91,7 @@ pub(super) struct Names<'a> {
     bound: BTreeSet<u32>,
     /// The best guess at each name's type.
     guess: Vec<Type>,
-    /// Parameters that stand for a clean name.
+    /// Parameters that represent a clean name.
     params: HashSet<Value>,
     barriers: HashSet<Pc>,
 }
@@ -128,7 +128,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Whether the death of an object of this type goes unnoticed.
+/// Whether the destructor of an object of this type runs no user code.
 fn dies_quietly(ty: Type) -> bool {
     let quiet = Type::LONG_EXACT
         | Type::FLOAT_EXACT
@@ -169,14 +169,14 @@ impl<'a> Builder<'a> {
         };
     }
 
-    /// What is known at the start of a block.
+    /// The states at the start of a block.
     pub(super) fn names_at(&mut self, block: Block) {
         if let Some(names) = &mut self.names {
             names.here = names.at_entry.get(&block).cloned().unwrap_or_default();
         }
     }
 
-    /// Whether the instruction may run code of the program; if so, everything is in the dict now.
+    /// Whether the instruction may run user code; if so, the dict has all values now.
     pub(super) fn names_before(&mut self, pc: Pc) -> bool {
         if !(self.names.as_ref()).is_some_and(|n| n.barriers.contains(&pc)) {
             return false;
@@ -196,12 +196,12 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What is known of names here, to go on with elsewhere.
+    /// The states of names here, to continue with elsewhere.
     pub(super) fn names_here(&self) -> Option<Known> {
         self.names.as_ref().map(|n| n.here.clone())
     }
 
-    /// Go on with what was known of names where [`Builder::names_here`] was asked; the locals are
+    /// Continues with the states of names that [`Builder::names_here`] returned; the locals are
     /// those of there.
     pub(super) fn restore_names(&mut self, known: &Option<Known>) {
         if let (Some(names), Some(known)) = (&mut self.names, known) {
@@ -266,7 +266,7 @@ impl<'a> Builder<'a> {
         self.names.as_ref()?.region_of.get(&pc).copied()
     }
 
-    /// What is in registers at the join `pc`.
+    /// The names that are in registers at the join `pc`.
     fn held_at(&mut self, pc: Pc) -> BTreeMap<u32, Option<RawKind>> {
         let Some(index) = self.region_at(pc) else {
             return BTreeMap::new();
@@ -300,7 +300,7 @@ impl<'a> Builder<'a> {
         held
     }
 
-    /// Whether something must be done on the way to `pc`.
+    /// Whether an edge to `pc` needs instructions.
     fn needs_work(&mut self, pc: Pc) -> bool {
         if self.names.is_none() || self.is_end(pc) || !self.joins(pc) {
             return false;
@@ -320,8 +320,8 @@ impl<'a> Builder<'a> {
                 .any(|name| !matches!(wanted.get(&name), Some(Some(_))))
     }
 
-    /// Whether the value surely is an object of the dict's or a constant: no number will take its
-    /// place.
+    /// Whether the value surely is an object of the dict's or a constant: no number will replace
+    /// it.
     fn is_object(&self, v: Value) -> bool {
         let mut v = self.f.resolve(v);
         while matches!(
@@ -334,7 +334,8 @@ impl<'a> Builder<'a> {
         known || matches!(self.f.op(v), Op::NameGet(_) | Op::Const(_))
     }
 
-    /// Bring the names to where the block at `pc` expects them; in the block that ends here.
+    /// Brings the names into the states that the block at `pc` expects, in the block that ends
+    /// here.
     pub(super) fn carry_names(&mut self, pc: Pc) {
         if !self.needs_work(pc) {
             return;
@@ -464,7 +465,7 @@ impl<'a> Builder<'a> {
         wanted.iter().map(value).collect()
     }
 
-    /// Whether names are in registers at `pc`: pending work must then be left to the interpreter.
+    /// Whether names are in registers at `pc`: pending work must then be done by the interpreter.
     pub(super) fn holds_names_at(&mut self, pc: Pc) -> bool {
         self.names.is_some() && !self.held_at(pc).is_empty()
     }
@@ -565,7 +566,8 @@ impl<'a> Builder<'a> {
         true
     }
 
-    /// The type of what the dict holds, with a bet on it if it is likely to die quietly.
+    /// The type of the dict's value, with a speculation on it if its destructor is likely to run no
+    /// user code.
     fn old_type(&mut self, name: u32, guess: Type) -> Type {
         match self.held(name) {
             Some(Held::Dirty(..)) => return Type::LONG_EXACT,
@@ -600,7 +602,7 @@ impl<'a> Builder<'a> {
             && !(kind == RawKind::Int && self.avoids(Reason::IntTooLarge))
     }
 
-    /// Store at once, and drop what the name held.
+    /// Stores at once, and drops the old value of the name.
     fn write_through(&mut self, name: u32, value: Value, old_type: Type) {
         let before = self.held(name);
         let entry = self.pop();
