@@ -43,7 +43,7 @@ impl Cmp {
             .copied()
     }
 
-    /// Whether it holds for two ints.
+    /// Returns true if it holds for two ints.
     pub fn of(self, x: i64, y: i64) -> bool {
         match self {
             Cmp::Lt => x < y,
@@ -655,7 +655,7 @@ impl Op {
         self.row().name
     }
 
-    /// Whether the op can have so many operands.
+    /// Returns true if the op can have so many operands.
     pub fn takes(&self, count: usize) -> bool {
         self.row().takes(count)
     }
