@@ -17,12 +17,15 @@
 //! use cladonia::engine::{Engine, Task};
 //! use cladonia::host::{Counted, HostBuilder, World};
 //! use cladonia::ll::{Field, Width};
-//! use cladonia::types::HostId;
+//! use cladonia::types::{ClassDesc, HostId, Predefined};
 //! use std::sync::Arc;
 //!
 //! // The helpers: C functions that compiled code calls.
 //! extern "C" fn exit(_unit: u64, _exit: u64, _buffer: *const u64) -> *mut u8 {
 //!     unimplemented!("complete the frame and continue in the interpreter")
+//! }
+//! extern "C" fn call_interpreted(_: *mut u8, _: *mut u8, _: *const u64, _: i64) -> *mut u8 {
+//!     unimplemented!("run a call in the interpreter")
 //! }
 //! extern "C" fn new_frame(_thread: *mut u8, _function: *mut u8) -> *mut u8 {
 //!     unimplemented!()
@@ -38,9 +41,22 @@
 //! impl World for Program {}
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let mut host = HostBuilder::new("example", HostId::new());
+//! // The host's classes, each known by the address of its class object (here: any number).
+//! let id = HostId::new();
+//! let class = |class, bases: &[_], token| {
+//!     let mut desc = ClassDesc::builtin(class, bases.to_vec());
+//!     (desc.is_builtin_itself, desc.token) = (true, token);
+//!     id.register_class(desc)
+//! };
+//! let object = class(Predefined::Object, &[], 0x1000)?;
+//! let int = class(Predefined::Long, &[object], 0x2000)?;
+//! class(Predefined::Bool, &[int, object], 0x3000)?;
+//! class(Predefined::NoneType, &[object], 0x4000)?;
+//!
+//! let mut host = HostBuilder::new("example", id);
 //! host.partial().bools().uninterrupted();
 //! host.define("exit", exit as extern "C" fn(_, _, _) -> _);
+//! host.define("call_interpreted", call_interpreted as extern "C" fn(_, _, _, _) -> _);
 //! host.define("new_frame", new_frame as extern "C" fn(_, _) -> _);
 //! host.define("drop_frame", drop_frame as extern "C" fn(_, _));
 //! let dealloc = host.define("dealloc", dealloc as extern "C" fn(_));
