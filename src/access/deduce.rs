@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// An object that has attributes, by kind.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Thing {
+pub enum AttributeOwner {
     /// The class.
     Class(Name),
     /// An instance of the class.
@@ -28,20 +28,22 @@ pub enum Thing {
     Module(Name),
 }
 
-impl Thing {
+impl AttributeOwner {
     /// The name of the class or module.
     pub fn name(&self) -> &Name {
         match self {
-            Thing::Class(name) | Thing::Instance(name) | Thing::Module(name) => name,
+            AttributeOwner::Class(name)
+            | AttributeOwner::Instance(name)
+            | AttributeOwner::Module(name) => name,
         }
     }
 
     /// The kind as a word.
     pub fn kind(&self) -> &'static str {
         match self {
-            Thing::Class(_) => "class",
-            Thing::Instance(_) => "instance",
-            Thing::Module(_) => "module",
+            AttributeOwner::Class(_) => "class",
+            AttributeOwner::Instance(_) => "instance",
+            AttributeOwner::Module(_) => "module",
         }
     }
 }
@@ -50,9 +52,9 @@ impl Thing {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Candidate {
     /// The object on which the attribute is accessed.
-    pub accessor: Thing,
+    pub accessor: AttributeOwner,
     /// The object that has the attribute.
-    pub provider: Thing,
+    pub provider: AttributeOwner,
     /// The value of the attribute.
     pub reference: Reference,
 }
@@ -96,7 +98,7 @@ pub(super) struct Deduction<'w> {
 
 /// The most rounds until aliases and changed attributes are stable. Facts that still change after
 /// that are dropped.
-const MOST_ROUNDS: usize = 12;
+const MAX_ROUNDS: usize = 12;
 
 impl<'w> Deduction<'w> {
     pub fn new(world: &'w World<'w>, analysis: Option<&Analysis>) -> Deduction<'w> {
@@ -147,9 +149,9 @@ impl<'w> Deduction<'w> {
                         // A store to an instance hides the attribute of its class, but does not
                         // change it.
                         let owners = candidates.iter().filter_map(|c| match &c.provider {
-                            Thing::Class(name) => Some(Owner::Class(name.clone())),
-                            Thing::Module(name) => Some(Owner::Module(name.clone())),
-                            Thing::Instance(_) => None,
+                            AttributeOwner::Class(name) => Some(Owner::Class(name.clone())),
+                            AttributeOwner::Module(name) => Some(Owner::Module(name.clone())),
+                            AttributeOwner::Instance(_) => None,
                         });
                         let attr = access.attrs.last().expect("an access has an attribute");
                         mutated.extend(owners.map(|owner| (owner, attr.clone())));
@@ -167,7 +169,7 @@ impl<'w> Deduction<'w> {
             if stands {
                 return;
             }
-            if round + 1 >= MOST_ROUNDS {
+            if round + 1 >= MAX_ROUNDS {
                 // Then all aliases count as unknown.
                 self.given.clear();
                 let resolver = self.resolver();
@@ -397,7 +399,7 @@ impl<'w> Deduction<'w> {
         resolver: &Resolver<'_>,
     ) -> Vec<Candidate> {
         let mut found = Vec::new();
-        let mut add = |accessor: &Thing, provider: Thing, refs: References| {
+        let mut add = |accessor: &AttributeOwner, provider: AttributeOwner, refs: References| {
             found.extend(refs.into_iter().map(|reference| Candidate {
                 accessor: accessor.clone(),
                 provider: provider.clone(),
@@ -405,7 +407,7 @@ impl<'w> Deduction<'w> {
             }));
         };
         for class in &types.class {
-            let accessor = Thing::Class(class.clone());
+            let accessor = AttributeOwner::Class(class.clone());
             match self.shared(class, attr, resolver) {
                 // An assignment to a class always stores in that class, wherever the attribute was
                 // found.
@@ -416,7 +418,7 @@ impl<'w> Deduction<'w> {
             }
         }
         for class in &types.instance {
-            let accessor = Thing::Instance(class.clone());
+            let accessor = AttributeOwner::Instance(class.clone());
             let shared = self.shared(class, attr, resolver);
             let is_property = matches!(
                 shared.as_ref().and_then(|(_, refs)| single(refs)),
@@ -433,7 +435,7 @@ impl<'w> Deduction<'w> {
             }
         }
         for module in &types.module {
-            let accessor = Thing::Module(module.clone());
+            let accessor = AttributeOwner::Module(module.clone());
             let attributes = &self.world.modules[module].attributes;
             if attributes.contains_key(attr) {
                 let refs = resolver.attribute(&Owner::Module(module.clone()), attr);
@@ -452,7 +454,7 @@ impl<'w> Deduction<'w> {
         class: &Name,
         attr: &Name,
         resolver: &Resolver<'_>,
-    ) -> Option<(Thing, References)> {
+    ) -> Option<(AttributeOwner, References)> {
         let order = &self.world.classes.get(class)?.mro;
         self.shared_in(order, attr, resolver)
     }
@@ -462,7 +464,7 @@ impl<'w> Deduction<'w> {
         order: &[Name],
         attr: &Name,
         resolver: &Resolver<'_>,
-    ) -> Option<(Thing, References)> {
+    ) -> Option<(AttributeOwner, References)> {
         let has = |c: &&Name| self.world.classes[*c].attributes.contains_key(attr);
         let at = order.iter().position(|c| has(&c))?;
         let owner = Owner::Class(order[at].clone());
@@ -475,7 +477,7 @@ impl<'w> Deduction<'w> {
         } else {
             resolver.attribute(&owner, attr)
         };
-        Some((Thing::Class(order[at].clone()), refs))
+        Some((AttributeOwner::Class(order[at].clone()), refs))
     }
 
     /// The possible values of `super().attr`, by the class of the instance: the method resolution
@@ -491,8 +493,11 @@ impl<'w> Deduction<'w> {
         let Some(own) = &self.world.functions[&unit.func].class else {
             return found;
         };
-        let instances = types.instance.iter().map(|c| Thing::Instance(c.clone()));
-        let classes = types.class.iter().map(|c| Thing::Class(c.clone()));
+        let instances = types
+            .instance
+            .iter()
+            .map(|c| AttributeOwner::Instance(c.clone()));
+        let classes = types.class.iter().map(|c| AttributeOwner::Class(c.clone()));
         for accessor in instances.chain(classes) {
             let order = &self.world.classes[accessor.name()].mro;
             let Some(at) = order.iter().position(|class| class == own) else {
@@ -517,8 +522,8 @@ impl<'w> Deduction<'w> {
         let fits = |candidate: &Candidate| {
             let (name, bound) = match &candidate.reference {
                 Reference::Function(name) => {
-                    let binds = matches!(candidate.accessor, Thing::Instance(_))
-                        && matches!(candidate.provider, Thing::Class(_));
+                    let binds = matches!(candidate.accessor, AttributeOwner::Instance(_))
+                        && matches!(candidate.provider, AttributeOwner::Class(_));
                     (name.clone(), usize::from(binds || access.is_super))
                 }
                 Reference::StaticMethod(name) => (name.clone(), 0),

@@ -224,10 +224,10 @@ pub(super) fn steps(plan: &AccessPlan, attrs: &[Name]) -> Vec<Step> {
                 break;
             }
             let way = match plan.traversal_modes.get(index) {
-                _ if index == 0 => way_of(plan.first_method),
-                Some(Mode::Object) => Way::Object,
-                Some(Mode::Class) => Way::Class,
-                None => Way::CheckAny,
+                _ if index == 0 => lookup_of(plan.first_method),
+                Some(Mode::Object) => Lookup::Object,
+                Some(Mode::Class) => Lookup::Class,
+                None => Lookup::CheckAny,
             };
             let at = name(&***attr);
             if let Some(class) = &plan.above {
@@ -318,7 +318,7 @@ fn generic(plan: &AccessPlan, attrs: &[Name]) -> Step {
 }
 
 #[derive(Clone, Copy)]
-enum Way {
+enum Lookup {
     Object,
     Class,
     ObjectClass,
@@ -327,34 +327,34 @@ enum Way {
     CheckAny,
 }
 
-fn way_of(first: FirstMethod) -> Way {
+fn lookup_of(first: FirstMethod) -> Lookup {
     match first {
-        FirstMethod::RelativeObject => Way::Object,
-        FirstMethod::RelativeClass => Way::Class,
-        FirstMethod::RelativeObjectClass => Way::ObjectClass,
-        FirstMethod::CheckObject => Way::CheckObject,
-        FirstMethod::CheckClass => Way::CheckClass,
-        FirstMethod::CheckObjectClass => Way::CheckAny,
+        FirstMethod::RelativeObject => Lookup::Object,
+        FirstMethod::RelativeClass => Lookup::Class,
+        FirstMethod::RelativeObjectClass => Lookup::ObjectClass,
+        FirstMethod::CheckObject => Lookup::CheckObject,
+        FirstMethod::CheckClass => Lookup::CheckClass,
+        FirstMethod::CheckObjectClass => Lookup::CheckAny,
     }
 }
 
-fn load(way: Way) -> Instruction {
+fn load(way: Lookup) -> Instruction {
     match way {
-        Way::Object => Instruction::LoadViaObject,
-        Way::Class => Instruction::LoadViaClass,
-        Way::ObjectClass => Instruction::GetClassAndLoad,
-        Way::CheckObject => Instruction::CheckAndLoadViaObject,
-        Way::CheckClass => Instruction::CheckAndLoadViaClass,
-        Way::CheckAny => Instruction::CheckAndLoadViaAny,
+        Lookup::Object => Instruction::LoadViaObject,
+        Lookup::Class => Instruction::LoadViaClass,
+        Lookup::ObjectClass => Instruction::GetClassAndLoad,
+        Lookup::CheckObject => Instruction::CheckAndLoadViaObject,
+        Lookup::CheckClass => Instruction::CheckAndLoadViaClass,
+        Lookup::CheckAny => Instruction::CheckAndLoadViaAny,
     }
 }
 
 /// A plain store is correct only if the object itself has the attribute: an instance's store hides
 /// its class's attribute, or calls a setter.
-fn write(plan: &AccessPlan, way: Way, accessor: Step, attr: Step) -> Step {
+fn write(plan: &AccessPlan, way: Lookup, accessor: Step, attr: Step) -> Step {
     let is_delete = plan.final_method == FinalMethod::Delete;
     match (way, is_delete) {
-        (Way::Object, false) => of(
+        (Lookup::Object, false) => of(
             Instruction::StoreViaObject,
             [accessor, attr, name("<value>")],
         ),
@@ -362,7 +362,7 @@ fn write(plan: &AccessPlan, way: Way, accessor: Step, attr: Step) -> Step {
             Instruction::CheckAndStoreViaAny,
             [accessor, attr, name("<value>")],
         ),
-        (Way::Object, true) => of(Instruction::DeleteViaObject, [accessor, attr]),
+        (Lookup::Object, true) => of(Instruction::DeleteViaObject, [accessor, attr]),
         (_, true) => of(Instruction::CheckAndDeleteViaAny, [accessor, attr]),
     }
 }

@@ -37,7 +37,7 @@ mod usage;
 mod world;
 
 pub use accesses::{Access, Action, Invocation};
-pub use deduce::{Accessor, Candidate, Thing};
+pub use deduce::{Accessor, AttributeOwner, Candidate};
 pub use guards::{Aspect, Exactness, Test, TypeCheck};
 pub use index::Types;
 pub use instructions::{Instruction, Step};

@@ -2,7 +2,7 @@
 //! they need.
 
 use super::accesses::{Access, Action, roots};
-use super::deduce::{Candidate, Deduction, Thing, Unit};
+use super::deduce::{AttributeOwner, Candidate, Deduction, Unit};
 use super::guards::{Aspect, Exactness, Test, check_for, general};
 use super::index::Types;
 use super::references::{Owner, Resolver};
@@ -422,17 +422,21 @@ impl Deduction<'_> {
     /// Returns true if the candidate's value holds until a watch reports a change.
     fn is_kept(&self, candidate: &Candidate, attr: &Name, resolver: &Resolver<'_>) -> bool {
         match &candidate.provider {
-            Thing::Class(name) if self.world.classes[name].is_builtin => true,
-            Thing::Class(name) => resolver.is_constant(&Owner::Class(name.clone()), attr),
-            Thing::Module(name) => resolver.is_constant(&Owner::Module(name.clone()), attr),
-            Thing::Instance(_) => false,
+            AttributeOwner::Class(name) if self.world.classes[name].is_builtin => true,
+            AttributeOwner::Class(name) => resolver.is_constant(&Owner::Class(name.clone()), attr),
+            AttributeOwner::Module(name) => {
+                resolver.is_constant(&Owner::Module(name.clone()), attr)
+            }
+            AttributeOwner::Instance(_) => false,
         }
     }
 
     fn is_opaque(&self, candidate: &Candidate) -> bool {
         match &candidate.accessor {
-            Thing::Class(name) | Thing::Instance(name) => self.world.classes[name].is_opaque,
-            Thing::Module(_) => false,
+            AttributeOwner::Class(name) | AttributeOwner::Instance(name) => {
+                self.world.classes[name].is_opaque
+            }
+            AttributeOwner::Module(_) => false,
         }
     }
 
@@ -444,20 +448,20 @@ impl Deduction<'_> {
                 .is_some_and(|check| check.exactness == Exactness::Common);
         for candidate in &walk.candidates {
             let owner = match &candidate.provider {
-                Thing::Class(name) => Some(Owner::Class(name.clone())),
-                Thing::Module(name) => Some(Owner::Module(name.clone())),
-                Thing::Instance(_) => None,
+                AttributeOwner::Class(name) => Some(Owner::Class(name.clone())),
+                AttributeOwner::Module(name) => Some(Owner::Module(name.clone())),
+                AttributeOwner::Instance(_) => None,
             };
             let changes = |owner: Owner| self.mutated.contains(&(owner, attr.clone()));
             match (&candidate.accessor, &candidate.provider) {
                 // An attribute that the program itself changes is looked up each time; a watch on
                 // it would fail.
                 _ if owner.is_some_and(changes) => {}
-                (Thing::Module(module), _) => {
+                (AttributeOwner::Module(module), _) => {
                     walk.watches
                         .insert(Watch::Name(module.clone(), attr.clone()));
                 }
-                (Thing::Class(class) | Thing::Instance(class), _) => {
+                (AttributeOwner::Class(class) | AttributeOwner::Instance(class), _) => {
                     // That covers properties, which take precedence over an instance's own
                     // attribute.
                     if !self.world.classes[class].is_builtin {
@@ -466,7 +470,7 @@ impl Deduction<'_> {
                 }
             }
             let is_told = !matches!(test, Test::Test(_)) || at > 0;
-            if let (Thing::Instance(class), true) = (&candidate.accessor, is_told)
+            if let (AttributeOwner::Instance(class), true) = (&candidate.accessor, is_told)
                 && !self.world.classes[class].is_builtin
             {
                 // Code that ran since the check, or since the allocation, may have assigned
@@ -478,12 +482,12 @@ impl Deduction<'_> {
             }
             let hides = !matches!(candidate.reference, Reference::Property(_));
             match (&candidate.accessor, &candidate.provider) {
-                (Thing::Instance(class), Thing::Class(_))
+                (AttributeOwner::Instance(class), AttributeOwner::Class(_))
                     if hides && !self.world.classes[class].is_builtin =>
                 {
                     walk.checks.insert(Check::NotHidden(attr.clone()));
                 }
-                (Thing::Instance(_), Thing::Instance(_)) => {
+                (AttributeOwner::Instance(_), AttributeOwner::Instance(_)) => {
                     walk.checks.insert(Check::Field(attr.clone()));
                 }
                 _ => {}
@@ -615,9 +619,9 @@ fn of_candidates(candidates: &[Candidate]) -> Types {
     let mut types = Types::default();
     for candidate in candidates {
         match &candidate.accessor {
-            Thing::Class(name) => types.class.insert(name.clone()),
-            Thing::Instance(name) => types.instance.insert(name.clone()),
-            Thing::Module(name) => types.module.insert(name.clone()),
+            AttributeOwner::Class(name) => types.class.insert(name.clone()),
+            AttributeOwner::Instance(name) => types.instance.insert(name.clone()),
+            AttributeOwner::Module(name) => types.module.insert(name.clone()),
         };
     }
     types
@@ -631,7 +635,7 @@ fn one_place(candidates: &[Candidate]) -> Option<&Candidate> {
             && c.accessor.kind() == first.accessor.kind()
             && match (&c.provider, &first.provider) {
                 // Each instance has its own attribute.
-                (Thing::Instance(_), Thing::Instance(_)) => true,
+                (AttributeOwner::Instance(_), AttributeOwner::Instance(_)) => true,
                 (a, b) => a == b,
             }
     };
@@ -643,7 +647,8 @@ fn first_method(is_base: bool, is_word: bool, first: &[Candidate]) -> FirstMetho
         return FirstMethod::RelativeObject;
     }
     let of_object = |c: &Candidate| {
-        !matches!(c.accessor, Thing::Instance(_)) || matches!(c.provider, Thing::Instance(_))
+        !matches!(c.accessor, AttributeOwner::Instance(_))
+            || matches!(c.provider, AttributeOwner::Instance(_))
     };
     let object = first.iter().any(of_object);
     let class = first.iter().any(|c| !of_object(c));
@@ -664,7 +669,8 @@ fn context_test(access: &Access, candidates: &[Candidate], last: FinalMethod) ->
         return ContextTest::Ignore;
     }
     let through_class = |c: &&Candidate| {
-        matches!(c.accessor, Thing::Instance(_)) && matches!(c.provider, Thing::Class(_))
+        matches!(c.accessor, AttributeOwner::Instance(_))
+            && matches!(c.provider, AttributeOwner::Class(_))
     };
     let may_bind = |c: &Candidate| {
         matches!(

@@ -172,7 +172,7 @@ fn usages_text(usages: &Usages) -> String {
 }
 
 /// Longer sets of types are counted, not listed.
-const MOST_NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 fn types_text(types: &Types) -> String {
     let mut parts = Vec::new();
@@ -182,7 +182,7 @@ fn types_text(types: &Types) -> String {
         ("module", &types.module),
     ] {
         let names: Vec<&str> = names.iter().map(|n| &**n).collect();
-        if names.len() > MOST_NAMED {
+        if names.len() > MAX_NAMED {
             parts.push(format!("{word} of {} types", names.len()));
         } else if !names.is_empty() {
             parts.push(format!("{word} {}", names.join(" ")));
@@ -265,7 +265,7 @@ impl Display for Planned {
             (Action::Load, None) => {}
         }
         writeln!(f, " {} line {}", access.pc, access.line)?;
-        if plan.candidates.len() > MOST_NAMED {
+        if plan.candidates.len() > MAX_NAMED {
             writeln!(f, "    candidates  {}", plan.candidates.len())?;
         } else {
             for candidate in &plan.candidates {

@@ -44,14 +44,14 @@ pub type Usage = BTreeSet<Use>;
 pub type Usages = BTreeSet<Usage>;
 
 /// The most usages of one value. More are replaced by the single usage common to all routes.
-const MOST_USAGES: usize = 16;
+const MAX_USAGES: usize = 16;
 
 fn unused() -> Usages {
     Usages::from([Usage::new()])
 }
 
 fn few(usages: Usages) -> Usages {
-    if usages.len() <= MOST_USAGES {
+    if usages.len() <= MAX_USAGES {
         return usages;
     }
     let mut all = usages.iter();

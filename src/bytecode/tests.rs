@@ -91,7 +91,7 @@ fn check_error(body: &str, line: usize, column: usize, message: &str) {
 }
 
 #[test]
-fn errors_say_where() {
+fn errors_have_a_place() {
     check_error("  nonsense", 4, 3, "there is no op `nonsense`");
     check_error("  nop\n  @2 nop", 5, 3, "this is instruction @1");
     check_error("  load_fast x", 4, 13, "no local, or several, named `x`");
@@ -179,7 +179,7 @@ fn check_verify(body: &str, expected: &str) {
 }
 
 #[test]
-fn the_verifier_names_what_is_wrong() {
+fn the_verifier_reports_each_fault() {
     check_verify("  const 1\n  load_const #0\n  return_value", "ok");
     check_verify("", "no instructions");
     check_verify(
@@ -241,7 +241,7 @@ fn the_verifier_names_what_is_wrong() {
 }
 
 #[test]
-fn a_used_up_iterator_is_popped_on_the_way_out() {
+fn an_exhausted_iterator_is_popped_at_the_loops_exit() {
     let mut b = CodeBuilder::new("f");
     let xs = b.param("xs");
     let (next, end) = (b.label(), b.label());
@@ -360,7 +360,7 @@ prop_compose! {
 }
 
 #[test]
-fn nothing_is_left_on_the_stack_where_a_code_returns() {
+fn the_stack_is_empty_at_a_return() {
     for (end, left) in [("return_value", 1), ("return_const #0", 2)] {
         let text = format!(
             "code \"f\" {{\n  stack 2\n  const 5\n  load_const #0\n  load_const #0\n  {end}\n}}\n"
@@ -375,7 +375,7 @@ fn nothing_is_left_on_the_stack_where_a_code_returns() {
 }
 
 #[test]
-fn any_instruction_may_say_that_it_was_never_reached() {
+fn any_instruction_may_have_the_hint_that_it_was_never_reached() {
     let text = "code \"f\" {\n  stack 1\n  const 5\n  load_const #0 hint [Bottom]\n  return_value hint [Bottom]\n}\n";
     let document = Document::parse(text).expect("a document");
     assert_eq!(document.codes[0].verify(), Ok(()));
@@ -390,17 +390,17 @@ proptest! {
     }
 
     #[test]
-    fn verifying_any_code_ends(code in any_code()) {
+    fn verifying_any_code_terminates(code in any_code()) {
         let _ = code.verify();
     }
 
     #[test]
-    fn any_text_parses_or_says_where(text in "(code \"f\" \\{\n)?([ -~\n]|hint \\[|\\]|local |const |nop|é|;|@[0-9]|\"){0,60}") {
+    fn any_text_parses_or_gives_an_error_with_a_place(text in "(code \"f\" \\{\n)?([ -~\n]|hint \\[|\\]|local |const |nop|é|;|@[0-9]|\"){0,60}") {
         let _ = Document::parse(&text);
     }
 
 #[test]
-    fn any_change_of_one_character_parses_or_says_where(at in 0..NORM.len(), c in "[ -~é\n]") {
+    fn any_change_of_one_character_parses_or_gives_an_error_with_a_place(at in 0..NORM.len(), c in "[ -~é\n]") {
         if NORM.is_char_boundary(at) && NORM.is_char_boundary(at + 1) {
             let _ = Document::parse(&format!("{}{c}{}", &NORM[..at], &NORM[at + 1..]));
         }

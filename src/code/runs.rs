@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_given_back_joins_both_neighbours() {
+    fn a_freed_run_is_joined_with_both_neighbours() {
         let mut free = FreeRuns::all(10);
         let runs: Vec<Run> = (0..3).map(|_| free.take(3).unwrap()).collect();
         assert_eq!(free.take(2), None);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_hole_that_fits_is_taken() {
+    fn the_first_hole_that_fits_is_allocated() {
         let mut free = FreeRuns::all(10);
         let first = free.take(2).unwrap();
         free.take(1).unwrap();

@@ -67,7 +67,7 @@ fn freed_pages_are_used_again_and_read_as_zero() {
 }
 
 #[test]
-fn a_full_arena_says_how_full() {
+fn the_error_of_a_full_arena_has_its_figures() {
     let (memory, page) = memory(3);
     let (mut provider, _unit) = memory.unit();
     code(&mut provider, 2 * page).unwrap();

@@ -25,7 +25,7 @@ use std::collections::hash_map::Entry;
 
 /// The most exits that share one block. With more, the register allocator's walk over the block's
 /// predecessors up the dominator tree would take quadratic time.
-const MOST_SHARING: usize = 32;
+const MAX_SHARING: usize = 32;
 
 /// Bytes of one value in the exit buffer.
 const WORD: u32 = 8;
@@ -282,7 +282,7 @@ impl Emitter<'_> {
             block
         };
         let shared = match by_shape.entry(shape) {
-            Entry::Occupied(entry) if entry.get().1 < MOST_SHARING => entry.into_mut(),
+            Entry::Occupied(entry) if entry.get().1 < MAX_SHARING => entry.into_mut(),
             Entry::Occupied(mut entry) => {
                 entry.insert((make(entry.key()), 0));
                 entry.into_mut()

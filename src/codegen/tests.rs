@@ -81,7 +81,7 @@ macro_rules! call {
 use call;
 
 #[test]
-fn what_leaves_a_loop_is_named_first() {
+fn the_exit_of_a_loop_is_the_first_target_of_its_branch() {
     let code = Jit::new().compile(
         "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = iconst 0\n  jump block1(v1)\n\
          block1(v2: i64):\n  v3 = icmp slt v2, v0\n  br v3, block2, block3\n\
@@ -104,7 +104,7 @@ fn what_leaves_a_loop_is_named_first() {
 }
 
 #[test]
-fn what_gives_only_what_nobody_takes_is_not_emitted() {
+fn instructions_with_unused_results_are_not_emitted() {
     let mut jit = Jit::new();
     let code = jit.compile(
         "(ptr, i64) -> i64 {\nblock0(v0: ptr, v1: i64):\n  v2 = load.i64 v0\n  v3 = icmp eq v2, v1\n  v4 = iadd v1, v1\n\
@@ -116,7 +116,7 @@ fn what_gives_only_what_nobody_takes_is_not_emitted() {
 }
 
 #[test]
-fn faults_are_errors_and_leave_the_generator_usable() {
+fn after_an_error_the_generator_is_usable() {
     let mut jit = Jit::new();
     let error = jit
         .try_compile("() -> i64 {\nblock0:\n  fail\n}")
@@ -142,7 +142,7 @@ fn faults_are_errors_and_leave_the_generator_usable() {
 }
 
 #[test]
-fn what_the_verifier_would_find_is_no_panic_without_it() {
+fn faults_that_the_verifier_finds_cause_no_panic_without_it() {
     // Release builds do not verify, so call the emitter directly.
     let helpers = PrimaryMap::new();
     for (text, what) in [
@@ -182,7 +182,7 @@ fn what_the_verifier_would_find_is_no_panic_without_it() {
 }
 
 #[test]
-fn a_full_arena_is_an_error_and_dropping_a_unit_makes_room() {
+fn a_full_arena_is_an_error_and_dropping_a_unit_frees_pages() {
     let mut jit = Jit::new();
     jit.memory = CodeMemory::new(Config::new().limit(1)).unwrap();
     let text = "() -> i64 {\nblock0:\n  v0 = iconst 5\n  return v0\n}";

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The number of times that a speculation fails before it is not repeated.
 const PATIENCE: u64 = 3;
 /// The number of units after which the function stays in the interpreter.
-const MOST_VERSIONS: u32 = 5;
+const MAX_VERSIONS: u32 = 5;
 
 /// See the module's documentation. It belongs to the host's thread.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Hot {
         self.calls.get() > threshold
             && !self.is_pending.get()
             && self.refusal.borrow().is_none()
-            && self.versions.get() < MOST_VERSIONS
+            && self.versions.get() < MAX_VERSIONS
             && self.unit().is_none()
     }
 

@@ -71,7 +71,7 @@ pub enum CallError {
 }
 
 /// The most exits of a unit whose exits may be forced.
-const MOST_FORCED: usize = 1 << 14;
+const MAX_FORCED: usize = 1 << 14;
 
 /// Data that compiled code accesses by address: created before the code, and alive as long as it.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ pub(super) struct Link {
 impl Link {
     /// A link for a unit whose exits may be forced, or not.
     pub(super) fn new(can_force: bool) -> Arc<Link> {
-        let countdowns = || (0..MOST_FORCED).map(|_| AtomicU64::new(0)).collect();
+        let countdowns = || (0..MAX_FORCED).map(|_| AtomicU64::new(0)).collect();
         Arc::new(Link {
             cells: UnitCells::default(),
             iterations: AtomicU64::new(0),
@@ -112,10 +112,10 @@ impl Link {
 
     /// Checks that there is a countdown for each exit of a unit, if exits may be forced.
     pub(super) fn check_room(&self, unit: &Unit) -> Result<(), CompileError> {
-        if self.countdowns.is_some() && unit.exits.len() > MOST_FORCED {
+        if self.countdowns.is_some() && unit.exits.len() > MAX_FORCED {
             Err(CompileError::LimitExceeded {
                 what: "the number of exits that may be forced".into(),
-                limit: MOST_FORCED as u64,
+                limit: MAX_FORCED as u64,
             })
         } else {
             Ok(())

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_frame_names_must_be_there() {
+    fn a_frame_refers_only_to_existing_values() {
         let fault = |text: &str| ExitRecord::parse(text).expect("a record").verify();
         let kept =
             "resume @1 type, stack [], inlined 0 @0 [int 2] [], inlined 0 @0 [null, keep] []";

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_instead_of_a_virtual_object_is_read_where_its_word_says_so() {
+    fn the_alternative_of_a_virtual_object_is_read_if_its_word_is_zero() {
         let text = "resume @1 type, virtual 0 = tuple (owned 3) if 2 else borrowed 4, local 0 = virtual 0, stack []";
         let record = ExitRecord::parse(text).expect("a record");
         assert_eq!(record.to_string(), text);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_the_frame_stand_behind_those_of_the_buffer() {
+    fn words_of_the_frame_come_after_those_of_the_buffer() {
         let text =
             "resume @1 type, local 0 = int 3, local 1 = float 4, stack [int 2], shown 3 [8, 24]";
         let record = ExitRecord::parse(text).expect("a record");

@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where() {
+    fn errors_have_a_place() {
         for (text, column, expected) in [
             ("leave @1 type, stack []", 1, "a kind of exit"),
             ("resume 1 type, stack []", 8, "`@` and an instruction"),

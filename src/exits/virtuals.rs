@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_found() {
+    fn missing_parts_are_found() {
         let missing = "resume @1 type, virtual 0 = tuple (), stack [virtual 1]";
         assert_eq!(fault(missing), Err(RecordFault::NoSuchVirtual(1)));
         let null = "resume @1 type, virtual 0 = tuple (int 2, null), stack []";

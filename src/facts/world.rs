@@ -727,7 +727,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_go_to_the_parameters_of_their_names() {
+    fn keyword_arguments_are_matched_with_parameters() {
         let f = three();
         let (first, second, third) = (Given(0), Given(1), Given(2));
         let in_order = Some(vec![first.clone(), second.clone(), third.clone()]);
@@ -758,7 +758,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_named_is_collected_under_its_name() {
+    fn keywords_with_names_of_positional_only_parameters_are_collected() {
         let f = Parameters {
             positional_only: 1,
             has_named_rest: true,

@@ -23,7 +23,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The most rounds of answering noted queries before a compile continues without their answers.
-const MOST_ROUNDS: u32 = 32;
+const MAX_ROUNDS: u32 = 32;
 
 /// Handles that must not become stale.
 #[derive(Debug, Default)]
@@ -337,7 +337,7 @@ impl World for FrozenWorld {
     }
 
     fn lacks_answers(&self) -> bool {
-        self.rounds < MOST_ROUNDS && !self.open.borrow().is_empty()
+        self.rounds < MAX_ROUNDS && !self.open.borrow().is_empty()
     }
 
     fn is_of_class(&self, check: IntrinsicId) -> bool {
@@ -415,7 +415,7 @@ mod tests {
     use cranelift_entity::EntityRef;
 
     #[test]
-    fn what_was_not_asked_of_the_host_is_noted() {
+    fn queries_without_a_recorded_answer_are_noted() {
         let name = || "x".to_owned();
         for question in [
             Question::Global(0, name()),

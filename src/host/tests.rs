@@ -94,7 +94,7 @@ fn a_missing_intrinsic_is_named() {
 }
 
 #[test]
-fn a_wrong_signature_is_shown_beside_the_right_one() {
+fn the_error_of_a_wrong_signature_has_the_right_one_too() {
     for wrong in ["get_item", names::LIST_LEN] {
         let edit = |name: &str, params: &mut Vec<Ty>| {
             if name == wrong {
@@ -128,7 +128,7 @@ fn a_helper_at_no_address_is_refused() {
 }
 
 #[test]
-fn names_are_given_once() {
+fn a_name_is_defined_once() {
     let (host, name) = ("test", "mine");
     let made = error(all, |host| {
         host.helper(name, ADDRESS(), &[], &[]);
@@ -157,7 +157,7 @@ fn an_intrinsic_that_is_not_well_formed_is_refused() {
 }
 
 #[test]
-fn an_intrinsic_does_not_do_more_than_it_says() {
+fn an_intrinsic_has_no_effects_that_it_does_not_declare() {
     for (said, is_enough) in [(Effects::READS, false), (Effects::WRITES, true)] {
         let made = host(all, |host| {
             let writes = host.helper("note", ADDRESS(), &[Ty::Ptr], &[]);
@@ -198,7 +198,7 @@ fn overlapping_fields_are_named() {
 }
 
 #[test]
-fn layouts_are_kept_with_what_they_extend() {
+fn layouts_are_kept_with_the_layouts_that_they_extend() {
     let host = host(all, |host| {
         let head = host.layout("Head", None, &[Field::new("class", 0, Width::Ptr)]);
         host.layout("Int", Some(&head), &[Field::new("value", 8, Width::I64)]);
@@ -213,7 +213,7 @@ fn layouts_are_kept_with_what_they_extend() {
 }
 
 #[test]
-fn a_partial_host_says_what_a_function_calls_in_vain() {
+fn the_error_of_a_partial_host_lists_the_missing_routines() {
     let host = host(
         |name, _| name != "get_item" && name != names::LIST_LEN,
         |host| {
@@ -279,7 +279,7 @@ block0():
 }
 
 #[test]
-fn a_host_that_traces_needs_nothing_that_counts() {
+fn a_host_that_traces_needs_no_routines_for_counts() {
     let counts = |name: &str| {
         name == FREE_LEAF || name == DEALLOC || name == names::DROP || name.contains("cref")
     };
@@ -299,7 +299,7 @@ fn a_host_that_traces_needs_nothing_that_counts() {
 }
 
 #[test]
-fn where_objects_are_traced_intrinsics_keep_no_address_across_a_collection() {
+fn if_objects_are_traced_intrinsics_keep_no_address_across_a_collection() {
     let holding = |host: &mut HostBuilder| {
         let helper = host.helper("collect", ADDRESS(), &[], &[]);
         let mut func = Func::new("holding", Signature::new(&[Ty::Ptr], &[Ty::Ptr]));

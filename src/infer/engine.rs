@@ -371,14 +371,14 @@ impl<'p> Engine<'p> {
     /// Analyses blocks until none is pending or `most` operations were evaluated. Returns true if
     /// none is pending.
     pub fn run_within(&mut self, most: u64) -> bool {
-        self.tell_all();
+        self.notify_readers();
         while let Some(reader) = self.next() {
             if self.steps > most {
                 return false;
             }
             let (version, block) = self.places[reader.0 as usize];
             self.look(version, block);
-            self.tell_all();
+            self.notify_readers();
         }
         true
     }
@@ -397,7 +397,7 @@ impl<'p> Engine<'p> {
     }
 
     /// Queues the readers of widened facts, and analyses the functions that outside code may call.
-    fn tell_all(&mut self) {
+    fn notify_readers(&mut self) {
         loop {
             let changed = self.set.take_changed();
             let escaped = std::mem::take(&mut self.set.escaped);

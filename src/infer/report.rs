@@ -79,7 +79,7 @@ impl Engine<'_> {
             let _ = write!(text, "const={constant} ");
         }
         let _ = write!(text, "type={}", plain_type(facts));
-        if is_told_nonneg(facts) {
+        if shows_nonneg(facts) {
             text.push_str(" nonneg");
         }
         for name in self.object_names(facts) {
@@ -357,7 +357,7 @@ impl Engine<'_> {
             rows.push(format!("const({name})={constant}"));
         }
         rows.push(format!("type({name})={}", plain_type(&facts)));
-        if is_told_nonneg(&facts) {
+        if shows_nonneg(&facts) {
             rows.push(format!("nonneg({name})=True"));
         }
         for object in self.object_names(&facts) {
@@ -511,7 +511,7 @@ fn plain_type(facts: &Facts) -> Type {
 }
 
 /// Returns true if the constant does not already show that the value is not negative.
-fn is_told_nonneg(facts: &Facts) -> bool {
+fn shows_nonneg(facts: &Facts) -> bool {
     let ints = Type::LONG_EXACT | Type::CINT;
     facts.nonneg && facts.constant.is_none() && facts.ty.could_be(ints)
 }

@@ -76,7 +76,7 @@ fn the_extreme_values_take_no_facts_and_are_not_each_other() {
 }
 
 #[test]
-fn fact_7_two_mutable_values_that_meet_are_shared_and_what_they_do_not_have_in_common_is_gone() {
+fn fact_7_two_joined_mutable_values_are_shared_and_keep_only_common_facts() {
     let mut set = AnnotationSet::new();
     let (a, one) = list(&mut set, int(1));
     let (b, other) = list(&mut set, int(2));
@@ -99,7 +99,7 @@ fn fact_7_two_mutable_values_that_meet_are_shared_and_what_they_do_not_have_in_c
 }
 
 #[test]
-fn fact_8_immutable_values_stay_as_they_are_where_they_meet() {
+fn fact_8_joined_immutable_values_stay_unshared() {
     let mut set = AnnotationSet::new();
     let (five, any) = (set.fresh(int(5)), set.fresh(some_int()));
     assert_eq!(set.merge(five, any), any, "the one of which less is known");
@@ -113,7 +113,7 @@ fn fact_8_immutable_values_stay_as_they_are_where_they_meet() {
 }
 
 #[test]
-fn fact_10_a_list_of_nothing_that_meets_a_list_of_ints_is_a_shared_list_of_ints() {
+fn fact_10_an_empty_list_joined_with_a_list_of_ints_is_a_shared_list_of_ints() {
     let mut set = AnnotationSet::new();
     let (a, one) = list(&mut set, Facts::IMPOSSIBLE);
     let (_, other) = list(&mut set, some_int());
@@ -183,7 +183,7 @@ fn two_lists_that_hold_themselves_become_one() {
 }
 
 #[test]
-fn deep_lists_that_meet_are_merged_without_recursion() {
+fn deep_lists_are_joined_without_recursion() {
     let mut set = AnnotationSet::new();
     let mut ends = Vec::new();
     for _ in 0..2 {
@@ -203,7 +203,7 @@ fn deep_lists_that_meet_are_merged_without_recursion() {
 }
 
 #[test]
-fn what_escapes_loses_its_heap_facts_and_so_does_what_is_inside_and_what_is_stored_later() {
+fn escaped_values_their_contents_and_values_stored_in_them_lose_heap_facts() {
     let mut set = AnnotationSet::new();
     let (inner, inner_sv) = list(&mut set, int(1));
     let (outer, outer_sv) = list(&mut set, Facts::IMPOSSIBLE);
@@ -231,7 +231,7 @@ impl Random {
 }
 
 #[test]
-fn facts_only_decrease_whatever_is_done() {
+fn facts_only_decrease_under_any_steps() {
     for seed in 0..60 {
         let mut random = Random(seed);
         let mut set = AnnotationSet::new();
@@ -326,7 +326,7 @@ fn shapes(n: usize) -> Vec<(&'static str, String)> {
 }
 
 /// The most times that each operation is evaluated on the average, as `docs/infer.md` states.
-const MOST_VISITS: u64 = 8;
+const MAX_VISITS: u64 = 8;
 
 #[test]
 fn the_cost_is_near_linear_to_5000_operations() {
@@ -336,7 +336,7 @@ fn the_cost_is_near_linear_to_5000_operations() {
         let cost = |text: &str| {
             let (ops, analysis) = run(text, &[Type::LONG_EXACT], &Options::default());
             assert!(
-                analysis.steps <= MOST_VISITS * ops as u64,
+                analysis.steps <= MAX_VISITS * ops as u64,
                 "{shape}: {} for {ops}",
                 analysis.steps
             );

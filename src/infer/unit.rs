@@ -26,7 +26,7 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashSet;
 
 /// The average number of evaluations per operation after which the analysis gives up.
-const MOST_LOOKS: u64 = 16;
+const MAX_EVALUATIONS: u64 = 16;
 
 /// The facts about a unit's values.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ fn find(program: &Program, start: &Start<'_>) -> Option<UnitFacts> {
     let mut engine = Engine::new(program, &plan, &Options::default());
     engine.unit = Some(reloaded(f));
     engine.enter(start);
-    if !engine.run_within(MOST_LOOKS * live as u64) {
+    if !engine.run_within(MAX_EVALUATIONS * live as u64) {
         return None;
     }
     let mut found = UnitFacts {

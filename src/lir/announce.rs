@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_exempt_is_not_announced() {
+    fn exempt_calls_are_not_announced() {
         check(
             "(i64) {\n  sig0 ()\nblock0(v0: i64):\n  v1 = pconst 0x30\n  call_indirect sig0 v1()\n  v2 = call list.new(v0)\n  return\n}",
             expect![[r#"
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_is_asked_about_what_is_only_known_when_it_is_called() {
+    fn indirect_calls_of_values_announce_the_callee() {
         check(
             "(ptr) {\n  sig0 ()\nblock0(v0: ptr):\n  call_indirect sig0 v0()\n  call_indirect sig0 v0()\n  call nothing()\n  \
              call_indirect sig0 v0()\n  return\n}",
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_asks_in_each_turn_unless_that_was_done_before_it() {
+    fn a_loop_announces_in_each_iteration_unless_code_before_it_did() {
         check(
             "(bool) {\nblock0(v0: bool):\n  jump block1\nblock1:\n  call nothing()\n  br v0, block1, block2\nblock2:\n  jump block3\n\
              block3:\n  call nothing()\n  br v0, block3, block4\nblock4:\n  return\n}",
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn cold_code_does_not_ask() {
+    fn cold_code_announces_without_a_test() {
         check(
             "(bool) {\nblock0(v0: bool):\n  br v0, block1, block2\nblock1 cold:\n  call nothing()\n  jump block2\nblock2:\n  return\n}",
             expect![[r#"

@@ -24,14 +24,14 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeSet;
 
 /// The most values that are copied at one border: a loop does not have more registers.
-const MOST_COPIED: usize = 24;
+const MAX_COPIED: usize = 24;
 
 /// The most constants that are computed before a loop.
-const MOST_CONSTANTS: usize = 6;
+const MAX_CONSTANTS: usize = 6;
 
 /// If a loop keeps this number of words and addresses live all the time, the remaining registers
 /// are left to the iteration's own values.
-const MOST_HELD: usize = 10;
+const MAX_LIVE: usize = 10;
 
 /// Copies the values that enter and leave loops. Returns true if some loop has borders now.
 pub(super) fn separate_loops(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) -> bool {
@@ -234,7 +234,7 @@ fn enter(
     let needed = places_and_numbers(func, &hot);
     let compared = compared(func, &hot);
     let uses = hot.iter().flat_map(|b| func.blocks[*b].uses());
-    let brought = uses.filter(|v| is_brought(*v)).take(MOST_COPIED);
+    let brought = uses.filter(|v| is_brought(*v)).take(MAX_COPIED);
     let mut used: Vec<Value> = brought.collect();
     used.sort_unstable();
     used.dedup();
@@ -258,7 +258,7 @@ fn enter(
         let known = made.iter().find(|(imm, _)| *imm == inst.imm);
         let constant = match known {
             Some((_, constant)) => *constant,
-            None if made.len() == MOST_CONSTANTS || !is_place && held >= MOST_HELD => continue,
+            None if made.len() == MAX_CONSTANTS || !is_place && held >= MAX_LIVE => continue,
             None => {
                 let imm = inst.imm;
                 held += usize::from(inst.op == Opcode::Pconst);
@@ -326,7 +326,7 @@ impl Borders<'_> {
                 };
                 used.sort_unstable();
                 used.dedup();
-                for v in used.into_iter().take(MOST_COPIED) {
+                for v in used.into_iter().take(MAX_COPIED) {
                     copies.insert(v, anew(func, border, v, self.constants));
                 }
                 for b in behind {
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_loop_takes_in_and_gives_out_is_copied() {
+    fn values_that_enter_and_leave_a_loop_are_copied() {
         check(
             "(i64, f64) -> f64 {\nblock0(v0: i64, v1: f64):\n  v2 = iconst 0\n  v3 = fconst 0.0\n  jump block1(v2, v3)\n\
              block1(v4: i64, v5: f64):\n  v6 = icmp slt v4, v0\n  br v6, block2, block3\n\
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_around_another_and_one_that_calls_are_left_alone() {
+    fn outer_loops_and_loops_with_calls_are_unchanged() {
         check(
             "(i64, bool) {\n  sig0 ()\nblock0(v0: i64, v1: bool):\n  jump block1\nblock1:\n  v2 = pconst 4096\n  call_indirect sig0 v2()\n\
              \x20 br v1, block1, block2\nblock2:\n  return\n}",
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn random_loops_do_what_they_did() {
+    fn random_loops_keep_their_results() {
         random::keeps_meaning(separate);
     }
 

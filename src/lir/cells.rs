@@ -104,7 +104,7 @@ impl Work<'_> {
                 self.arriving(b)
             };
             if self.hot.contains(b) {
-                self.use_held(b, held);
+                self.replace_loads(b, held);
             }
             // A callee may change it.
             self.ends[b] = Some(if self.func.blocks[b].has_calls() {
@@ -173,7 +173,7 @@ impl Work<'_> {
     }
 
     /// Replaces a block's loads of the word by the carried value.
-    fn use_held(&mut self, b: Block, held: Value) {
+    fn replace_loads(&mut self, b: Block, held: Value) {
         let insts = std::mem::take(&mut self.func.blocks[b].insts);
         let (loads, rest): (Vec<Inst>, Vec<Inst>) =
             insts.into_iter().partition(|inst| self.is_load(inst));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_is_loaded_before_the_loop_and_behind_what_may_change_it() {
+    fn the_word_is_loaded_before_the_loop_and_after_instructions_that_may_change_it() {
         check(
             "(ptr, i64) {\n  sig0 () -> bool\nblock0(v0: ptr, v1: i64):\n  jump block1(v1)\n\
              block1(v2: i64):\n  v3 = pconst 4096\n  v4 = load.i64 v0+24\n  v5 = load.i64 v3\n  v6 = icmp eq v4, v5\n\
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_calls_loads_it_in_each_turn() {
+    fn a_loop_with_calls_loads_the_word_in_each_iteration() {
         check(
             "(ptr) {\n  sig0 () -> bool\nblock0(v0: ptr):\n  jump block1\n\
              block1:\n  v1 = pconst 4096\n  v2 = load.i64 v1\n  v3 = load.i64 v0\n  v4 = icmp eq v2, v3\n  br v4, block2, block3\n\
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_stores_there_is_left_alone() {
+    fn a_loop_that_stores_to_the_word_is_unchanged() {
         check(
             "(i64) {\nblock0(v0: i64):\n  jump block1(v0)\nblock1(v1: i64):\n  v2 = pconst 4096\n  v3 = load.i64 v2\n\
              \x20 v4 = iadd v3, v1\n  store.i64 v2, v4\n  v5 = icmp slt v4, v0\n  br v5, block1(v4), block2\nblock2:\n  return\n}",
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_with_two_ways_in_is_left_alone() {
+    fn a_cycle_with_two_entries_is_unchanged() {
         let text = "(bool) {\nblock0(v0: bool):\n  jump block1\n\
                     block1:\n  v1 = pconst 4096\n  v2 = load.i64 v1\n  br v0, block2, block3\n\
                     block2:\n  jump block3\nblock3:\n  br v0, block2, block4\n\

@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_has_what_leads_back_to_its_header_and_is_hot_where_nothing_cold_is_passed() {
+    fn a_loop_has_the_blocks_that_reach_its_header_and_its_hot_blocks_avoid_cold_ones() {
         let mut func = Func::new("loops", Signature::new(&[Ty::Bool], &[]));
         let entry = func.entry();
         let cond = func.params()[0];

@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_counts_down_adds_its_turns_where_it_is_left() {
+    fn a_loop_that_counts_down_adds_its_iterations_at_its_exits() {
         check(
             "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  jump block1(v0)\n\
              block1(v2: i64):\n  v3 = iconst -1\n  v4 = iadd v2, v3\n  v5 = icmp slt v4, v1\n  br v5, block3, block2\n\
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_two_ways_bring_to_the_test_is_one() {
+    fn a_count_that_two_paths_pass_to_the_test_is_one_count() {
         check(
             "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  v20 = iconst 0\n  jump block1(v20)\n\
              block1(v2: i64):\n  v3 = iconst 1\n  v4 = iadd v2, v3\n  v5 = icmp slt v4, v1\n  br v5, block2, block3\n\
@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_is_left_at_the_end_of_another_turn_adds_that_too() {
+    fn an_exit_at_the_end_of_an_iteration_counts_that_iteration() {
         check(
             "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  v20 = iconst 0\n  jump block1(v20)\n\
              block1(v2: i64):\n  jump block2(v20)\n\
@@ -540,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_nothing_else_counts_is_left_alone() {
+    fn a_loop_without_another_counter_is_unchanged() {
         check(
             "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  jump block1(v0)\n\
              block1(v2: i64):\n  v3 = iconst 2\n  v4 = iadd v2, v3\n\
@@ -571,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn random_loops_count_as_they_did() {
+    fn random_loops_keep_their_counts() {
         let counting = |func: &mut Func, cell: u64| {
             let cfg = Cfg::new(func);
             for NaturalLoop { header, body, .. } in cfg.loops() {

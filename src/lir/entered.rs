@@ -161,12 +161,12 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_over_what_a_loop_around_it_counts_through_is_entered() {
+    fn a_loop_over_the_range_of_the_outer_loop_is_entered() {
         assert_eq!(entered("v0", 1, "v1", "slt"), ["block3"]);
     }
 
     #[test]
-    fn other_starts_limits_steps_and_conditions_tell_nothing() {
+    fn other_starts_limits_steps_and_conditions_prove_nothing() {
         assert!(entered("v2", 1, "v1", "slt").is_empty());
         assert!(entered("v0", 1, "v2", "slt").is_empty());
         assert!(entered("v0", 2, "v1", "slt").is_empty());

@@ -892,7 +892,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn constants_are_folded_where_that_is_asked_for() {
+    fn constants_are_folded_if_that_is_configured() {
         let signature = Signature::new(&[Ty::Ptr], &[Ty::I64]);
         let mut func = Func::new("test", signature);
         let p = func.params()[0];
@@ -934,7 +934,7 @@ mod tests {
     }
 
     #[test]
-    fn random_functions_do_what_they_did() {
+    fn random_functions_keep_their_results() {
         random::keeps_meaning(|func| {
             let mut folded = Func::new(func.name.clone(), func.signature.clone());
             folded.slots = func.slots.clone();

@@ -127,8 +127,8 @@ impl<'a> Lexer<'a> {
                 Token::Arrow
             }
             '-' if second == 'i' => Token::Number(self.run(1, |_, c| c.is_ascii_alphanumeric())),
-            '-' | '+' if second.is_ascii_digit() => Token::Number(self.run(1, number_goes_on)),
-            c if c.is_ascii_digit() => Token::Number(self.run(0, number_goes_on)),
+            '-' | '+' if second.is_ascii_digit() => Token::Number(self.run(1, continues_number)),
+            c if c.is_ascii_digit() => Token::Number(self.run(0, continues_number)),
             c if c.is_ascii_alphabetic() || c == '_' => {
                 Token::Word(self.run(0, |_, c| c.is_ascii_alphanumeric() || c == '_' || c == '.'))
             }
@@ -191,7 +191,7 @@ impl<'a> Lexer<'a> {
 }
 
 /// Digits, letters (`0x`, `1e9`), a point, and the sign of an exponent.
-fn number_goes_on(before: &str, c: char) -> bool {
+fn continues_number(before: &str, c: char) -> bool {
     let exponent = before.ends_with(['e', 'E']) && !before.contains(['x', 'X']);
     c.is_ascii_alphanumeric() || c == '.' || (exponent && (c == '-' || c == '+'))
 }

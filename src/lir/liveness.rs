@@ -7,7 +7,7 @@ use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
 impl Func {
     /// The values that are defined before a call that [may collect](Helper::may_collect) and used
     /// after it.
-    pub fn held_across_collections(
+    pub fn live_across_collections(
         &self,
         helpers: &PrimaryMap<HelperId, Helper>,
     ) -> EntitySet<Value> {
@@ -67,7 +67,7 @@ impl Func {
     /// [listed](super::Refs) as a reference, or that is computed from another one (a part of an
     /// object can't be listed). Parameters are the caller's responsibility.
     pub fn first_unlisted(&self, helpers: &PrimaryMap<HelperId, Helper>) -> Option<Value> {
-        let held = self.held_across_collections(helpers);
+        let held = self.live_across_collections(helpers);
         let insts = self
             .order
             .iter()

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_around_one_that_has_asked_does_not_ask() {
+    fn a_loop_around_one_with_a_test_has_no_test() {
         check(
             "(bool, bool) {\nblock0(v0: bool, v1: bool):\n  jump block1\nblock1:\n  jump block2\n\
              block2:\n  br.quiet v0, block4, block3\nblock3 cold:\n  call nothing()\n  br.quiet v0, block4, block8\n\
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inner_loop_without_a_turn_has_not_asked() {
+    fn an_inner_loop_without_iterations_has_made_no_test() {
         check(
             "(bool, bool) {\nblock0(v0: bool, v1: bool):\n  jump block1\nblock1:\n  br v1, block2, block3\n\
              block2:\n  br.quiet v0, block1, block5\nblock3:\n  br.quiet v0, block4, block5\n\
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_called_since_may_have_left_work() {
+    fn calls_since_the_test_may_have_deferred_work() {
         check(
             "(bool, bool) {\nblock0(v0: bool, v1: bool):\n  jump block1\nblock1:\n  jump block2\n\
              block2:\n  br.quiet v0, block3, block5\nblock3:\n  br v1, block2, block4\n\

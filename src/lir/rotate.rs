@@ -21,7 +21,7 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The most instructions of a test that is copied.
-const MOST_COPIED: usize = 16;
+const MAX_COPIED: usize = 16;
 
 /// Makes innermost loops test at the bottom, if their test may be copied, and also loops that are
 /// always entered, which then have only that test. Returns true if some loop was changed. Then the
@@ -52,7 +52,7 @@ pub(super) fn rotate_loops(func: &mut Func, cfg: &mut Cfg) -> bool {
         let is_test = hot.contains(found.header)
             && hot.contains(*behind)
             && *first != found.header
-            && data.insts.len() <= MOST_COPIED
+            && data.insts.len() <= MAX_COPIED
             && !data.has_calls();
         if is_test {
             let from = cfg.predecessors(found.header).iter().copied();
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_is_made_before_the_loop_and_at_the_end_of_each_turn() {
+    fn the_test_is_before_the_loop_and_at_the_end_of_each_iteration() {
         check(
             "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = iconst 0\n  jump block1(v1, v1)\n\
              block1(v2: i64, v3: i64):\n  v4 = icmp slt v2, v0\n  br v4, block2, block3\n\
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_is_reached_from_the_loop_and_from_behind_it_is_given_what_either_has() {
+    fn a_block_reached_from_the_loop_and_from_code_after_it_gets_parameters() {
         check(
             "(i64, bool) -> i64 {\nblock0(v0: i64, v1: bool):\n  v2 = iconst 0\n  jump block1(v2)\n\
              block1(v3: i64):\n  v4 = iadd v3, v3\n  v5 = icmp slt v4, v0\n  br v5, block2, block5\n\
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn random_loops_do_what_they_did() {
+    fn random_loops_keep_their_results() {
         random::keeps_meaning(rotate);
     }
 

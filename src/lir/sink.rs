@@ -23,7 +23,7 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::{SmallVec, smallvec};
 
 /// The most hot blocks into which a sum is sunk.
-const MOST_PLACES: usize = 3;
+const MAX_PLACES: usize = 3;
 
 /// Sinks sums into innermost loops' cold blocks, and undoes them there.
 pub(super) fn sink_sums(func: &mut Func, cfg: &Cfg, quiet: &QuietLoops) {
@@ -198,7 +198,7 @@ impl Work<'_> {
         }
         let (hot, cold): (Vec<Block>, Vec<Block>) =
             users.into_iter().partition(|b| self.is_hot(found, *b));
-        if hot.len() > MOST_PLACES {
+        if hot.len() > MAX_PLACES {
             return;
         }
         let data = &mut self.func.blocks[b];
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_is_raised_where_hot_code_needs_it_and_anew_in_exits() {
+    fn a_counter_is_increased_at_its_hot_use_and_again_in_exits() {
         check(
             "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  v2 = iconst 0\n  jump block1(v2)\n\
              block1(v3: i64):\n  v4 = iconst 1\n  v5 = iadd v3, v4\n  v6, v7 = imul_ovf v3, v3\n  br v7, block2, block3\n\
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_to_is_computed_back_where_nothing_hot_needs_it() {
+    fn the_old_value_of_an_addition_is_recomputed_in_cold_code() {
         check(
             "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  v2 = iconst 0\n  jump block1(v2)\n\
              block1(v3: i64):\n  v4 = imul v3, v1\n  v5 = iadd v3, v4\n  v6 = iconst 0\n  v7 = icmp slt v5, v6\n  br v7, block2, block3\n\
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hot_code_needs_again_stays() {
+    fn values_that_hot_code_uses_again_stay() {
         check(
             "(i64, i64) -> ptr {\nblock0(v0: i64, v1: i64):\n  v2 = iconst 0\n  jump block1(v2)\n\
              block1(v3: i64):\n  v5 = iadd v3, v1\n  v7 = icmp slt v5, v3\n  br v7, block2, block3\n\
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_an_outer_loops_turns_is_raised_behind_the_loops_in_it() {
+    fn the_counter_of_an_outer_loop_is_increased_after_its_inner_loops() {
         check_across(
             "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = iconst 0\n  jump block1(v1)\n\
              block1(v2: i64):\n  v3 = iconst 1\n  v4 = iadd v2, v3\n  jump block2(v1)\n\
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_goes_to_where_what_it_is_made_of_is_not_there_any_more() {
+    fn no_value_sinks_past_the_life_of_its_operands() {
         check_across(
             "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = iconst 0\n  jump block1(v1)\n\
              block1(v2: i64):\n  v3 = iconst 1\n  v4 = iadd v2, v3\n  jump block2(v1)\n\
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn random_loops_do_what_they_did() {
+    fn random_loops_keep_their_results() {
         random::keeps_meaning(sink);
         random::keeps_meaning(|func| tend_loops(func, &random::helpers(), 0, 0));
     }

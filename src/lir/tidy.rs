@@ -39,7 +39,7 @@ fn forward_jumps(func: &mut Func) {
         // A walk round a cycle of such blocks ends where it began.
         while let Some(next) = &targets[at]
             && !path.contains(&at)
-            && path.len() < MOST_FORWARDED
+            && path.len() < MAX_FORWARDED
         {
             path.push(at);
             at = next.block;
@@ -60,7 +60,7 @@ fn forward_jumps(func: &mut Func) {
 }
 
 /// The most blocks through which a jump is forwarded.
-const MOST_FORWARDED: usize = 16;
+const MAX_FORWARDED: usize = 16;
 
 /// Appends each block that only one jump reaches to its predecessor.
 pub(super) fn merge_blocks(func: &mut Func) {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_to_a_block_that_jumps_goes_where_that_goes() {
+    fn a_jump_to_a_block_that_only_jumps_is_forwarded() {
         check(
             "(bool) -> i64 {\nblock0(v0: bool):\n  v1 = iconst 1\n  br v0, block1, block2\n\
              block1:\n  jump block3\nblock2:\n  jump block1\nblock3:\n  jump block4(v1)\n\
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_in_a_row_become_one_and_their_parameters_what_they_are_given() {
+    fn blocks_in_a_row_are_merged_and_their_parameters_replaced_by_the_arguments() {
         check(
             "(i64) -> i64 {\nblock0(v0: i64):\n  jump block1(v0)\nblock1(v1: i64):\n  v2 = iadd v1, v1\n  jump block2(v2, v1)\n\
              block2(v3: i64, v4: i64):\n  v5 = isub v3, v4\n  return v5\n}",
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_loops_and_what_is_not_reached_are_left_alone() {
+    fn empty_loops_and_unreachable_blocks_are_unchanged() {
         check(
             "(bool) {\nblock0(v0: bool):\n  br v0, block1, block3\nblock1:\n  jump block2\nblock2:\n  jump block1\n\
              block3:\n  return\nblock4:\n  return\n}",

@@ -137,7 +137,7 @@ impl<'t, M: Memory> Heap<'t, M> {
             .items
             .as_ref()
             .map_or(0, |items| u64::from(items.stride));
-        if count > MOST_ITEMS || count.saturating_mul(stride) > MOST_BYTES {
+        if count > MAX_ITEMS || count.saturating_mul(stride) > MAX_BYTES {
             return Err(LlError::TooLarge(items));
         }
         let address = self
@@ -504,9 +504,9 @@ impl<'t, M: Memory> Heap<'t, M> {
 }
 
 /// A bound on the number of items of an allocation.
-const MOST_ITEMS: u64 = 1 << 30;
+const MAX_ITEMS: u64 = 1 << 30;
 /// A bound on the bytes of an allocation.
-const MOST_BYTES: u64 = 1 << 40;
+const MAX_BYTES: u64 = 1 << 40;
 
 fn width(bytes: u32, kind: CellKind) -> Width {
     match (kind, bytes) {

@@ -286,7 +286,7 @@ impl<M: Memory> Heap<'_, M> {
             if told != Value::Ptr(info) {
                 return Err(LlError::WrongTypeInfo {
                     object: self.types.name(pointer.target),
-                    told: self.type_told(told),
+                    told: self.described_type(told),
                     found: self.types.name(top),
                 });
             }
@@ -295,7 +295,7 @@ impl<M: Memory> Heap<'_, M> {
     }
 
     /// The name of the type whose information a value is.
-    fn type_told(&self, told: Value) -> String {
+    fn described_type(&self, told: Value) -> String {
         let number = self
             .infos
             .iter()

@@ -31,9 +31,9 @@ pub(super) struct Closed<'a> {
 }
 
 /// The most levels of nested bodies in place of the unit's calls of itself, ...
-const MOST_LEVELS: u32 = 3;
+const MAX_LEVELS: u32 = 3;
 /// ... as long as there are fewer instructions than this.
-const MOST_INSTS: usize = 400;
+const MAX_INSTS: usize = 400;
 /// The stack slot for the words of exits in such bodies.
 const RECORD_SLOT: i64 = 0;
 
@@ -75,10 +75,10 @@ pub fn lower_closed(
     };
     let (mut body, mut levels) = (None, 0);
     let calls = own_calls(f, own);
-    while calls > 0 && levels < MOST_LEVELS {
+    while calls > 0 && levels < MAX_LEVELS {
         let next = lower(None, body.as_ref())?.func;
         // A body with stack slots would need its own for each copy.
-        if next.slots.len() > 1 || size(&next) * calls > MOST_INSTS {
+        if next.slots.len() > 1 || size(&next) * calls > MAX_INSTS {
             break;
         }
         body = Some(next);

@@ -1,7 +1,7 @@
 //! The lowering of each op, one row per op. The functions that it calls handle the representations
 //! of operands.
 
-use super::Standing;
+use super::UnitValidity;
 use super::hop::HighLevelOp;
 use crate::facts::RawKind;
 use crate::hir::Op;
@@ -88,9 +88,9 @@ impl HighLevelOp<'_, '_> {
                 return None;
             }
             Op::CheckValid => {
-                let ok = match self.lower.standing {
-                    Standing::Known(valid) => valid,
-                    Standing::Clean | Standing::Unknown => self.lower.still_valid(),
+                let ok = match self.lower.validity {
+                    UnitValidity::Known(valid) => valid,
+                    UnitValidity::Clean | UnitValidity::Unknown => self.lower.still_valid(),
                 };
                 self.guard(ok);
                 return None;

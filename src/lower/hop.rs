@@ -149,7 +149,7 @@ impl<'l, 'a> HighLevelOp<'l, 'a> {
         self.made.iter().any(|(v, _)| *v == self.arg(i))
     }
 
-    /// Returns whether an object would have to be made of an operand.
+    /// Returns true if an object would have to be allocated for an operand.
     pub(super) fn is_unmade(&self, i: usize) -> bool {
         !matches!(self.lower.repr(self.arg(i)), Repr::Object | Repr::Null)
     }

@@ -90,7 +90,7 @@ struct Resumed {
 
 /// The knowledge, at a place in the code, of the unit being still valid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Standing {
+enum UnitValidity {
     /// No user code has run since the last check.
     Clean,
     /// User code has run, and this value tells if the unit is still valid.
@@ -151,7 +151,7 @@ pub(crate) struct Lower<'a> {
     /// The check, if the instruction has made it.
     checked: Option<Value>,
     /// The knowledge of the unit being still valid here.
-    standing: Standing,
+    validity: UnitValidity,
     /// True if the next check of validity uses the instruction's [answer](Lower::account).
     wants_answer: bool,
     /// True if the instruction has given its answer, or runs no user code.
@@ -334,7 +334,7 @@ impl<'a> Lower<'a> {
             check_after: None,
             rest_of_group: Vec::new(),
             checked: None,
-            standing: Standing::Clean,
+            validity: UnitValidity::Clean,
             wants_answer: false,
             is_accounted: false,
             last_exit: None,
@@ -414,12 +414,12 @@ impl<'a> Lower<'a> {
     fn insts(&mut self, block: hir::Block, dirty: &[bool]) {
         let insts = &self.f.blocks[block].insts;
         let is_forced = self.parts.force_table.is_some();
-        let wanted = self.answers_wanted(insts);
-        self.standing = Standing::Unknown;
+        let wanted = self.wanted_answers(insts);
+        self.validity = UnitValidity::Unknown;
         let mut i = 0;
         while i < insts.len() {
             if !dirty[i] {
-                self.standing = Standing::Clean;
+                self.validity = UnitValidity::Clean;
             }
             self.show_ahead(insts[i]);
             if let Some((rest, check)) = dropped_together(self.f, &insts[i..])
@@ -443,7 +443,7 @@ impl<'a> Lower<'a> {
             let mut next = i + 1 + more;
             let check = insts.get(next).copied();
             let check = check.filter(|check| match self.f.op(*check) {
-                Op::CheckValid => self.standing == Standing::Clean && !is_forced,
+                Op::CheckValid => self.validity == UnitValidity::Clean && !is_forced,
                 Op::CheckUnseen => *self.f.op(insts[i]) == Op::Decref,
                 _ => false,
             });
@@ -454,8 +454,10 @@ impl<'a> Lower<'a> {
                 self.inst(v);
             }
             self.check_after = check;
-            self.wants_answer =
-                wanted[i] && check.is_none() && self.standing != Standing::Unknown && !is_forced;
+            self.wants_answer = wanted[i]
+                && check.is_none()
+                && self.validity != UnitValidity::Unknown
+                && !is_forced;
             self.is_accounted = false;
             self.inst(insts[i]);
             // The instruction has made the check itself.
@@ -464,7 +466,7 @@ impl<'a> Lower<'a> {
                 continue;
             }
             if !self.is_accounted && self.f.may_run_host_code(insts[i]) {
-                self.standing = Standing::Unknown;
+                self.validity = UnitValidity::Unknown;
             }
             i = next;
         }
@@ -487,7 +489,7 @@ impl<'a> Lower<'a> {
 
     /// For each instruction of a block: true if only dropped references run user code before the
     /// next check of validity.
-    fn answers_wanted(&self, insts: &[Value]) -> Vec<bool> {
+    fn wanted_answers(&self, insts: &[Value]) -> Vec<bool> {
         let mut is_wanted = false;
         let mut wanted = vec![false; insts.len()];
         for (i, &v) in insts.iter().enumerate().rev() {
@@ -503,11 +505,11 @@ impl<'a> Lower<'a> {
 
     /// Records the answer if the unit may continue after the instruction's user code.
     fn account(&mut self, valid: lir::Value) {
-        let valid = match self.standing {
-            Standing::Known(known) => self.b.op(Opcode::Band, &[known, valid]),
-            Standing::Clean | Standing::Unknown => valid,
+        let valid = match self.validity {
+            UnitValidity::Known(known) => self.b.op(Opcode::Band, &[known, valid]),
+            UnitValidity::Clean | UnitValidity::Unknown => valid,
         };
-        self.standing = Standing::Known(valid);
+        self.validity = UnitValidity::Known(valid);
         self.is_accounted = true;
     }
 

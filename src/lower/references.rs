@@ -4,8 +4,8 @@
 //! reference to the old object of `x`. If that was the last one, a `__del__` may run, and the unit
 //! must check afterwards that it is still valid.
 
-use super::routines::{MOST_TAKEN, size};
-use super::{Lower, Repr, Routine, Standing};
+use super::routines::{MAX_TAKEN, size};
+use super::{Lower, Repr, Routine, UnitValidity};
 use crate::hir::{Op, Value};
 use crate::host::{DEALLOC, FREE_LEAF, names};
 use crate::lir::{self, IntCond, Opcode};
@@ -42,7 +42,7 @@ impl Lower<'_> {
     /// number of instructions that it replaces.
     pub(super) fn incref_all(&mut self, insts: &[Value]) -> usize {
         let mut taken = Vec::new();
-        for &v in insts.iter().take(MOST_TAKEN) {
+        for &v in insts.iter().take(MAX_TAKEN) {
             let object = match self.f.op(v) {
                 Op::Incref => self.f.arg(v, 0),
                 _ => break,
@@ -75,7 +75,7 @@ impl Lower<'_> {
             self.drop_number(dropped, p);
             return;
         }
-        let name = self.unseen_end(dropped);
+        let name = self.silent_dealloc(dropped);
         if name.is_none() && self.drop_by_call(v, p) {
             return;
         }
@@ -99,7 +99,7 @@ impl Lower<'_> {
     }
 
     /// The intrinsic that drops a reference to an object whose deallocation runs no user code.
-    fn unseen_end(&self, dropped: Value) -> Option<&'static str> {
+    fn silent_dealloc(&self, dropped: Value) -> Option<&'static str> {
         let ty = self.f.ty(dropped);
         if ty <= Type::FLOAT_EXACT {
             Some(names::DECREF_FLOAT)
@@ -120,7 +120,7 @@ impl Lower<'_> {
         let is_published = self.is_published(v) && self.check_after.is_none() && !self.wants_answer;
         let routine = if is_published {
             Routine::Drop
-        } else if self.is_to_be_unseen() {
+        } else if self.exits_if_user_code_ran() {
             Routine::DropUnseen
         } else {
             Routine::DropAt
@@ -136,7 +136,7 @@ impl Lower<'_> {
         }
         let position = self.b.pconst(position);
         let mut operands = vec![p, self.frame, position];
-        if !self.is_to_be_unseen() {
+        if !self.exits_if_user_code_ran() {
             operands.push(self.thread);
             operands.push(self.b.pconst(self.parts.cells));
         }
@@ -147,11 +147,11 @@ impl Lower<'_> {
                 self.b.guard(valid, leave);
                 let here = self.b.current();
                 self.b.switch_to(leave);
-                self.leave_openly(check);
+                self.exit_after_drop(check);
                 self.b.switch_to(here);
             }
             // An earlier drop of the same group may have run user code.
-            Some(_) if self.is_to_be_unseen() => self.account(valid),
+            Some(_) if self.exits_if_user_code_ran() => self.account(valid),
             Some(check) => {
                 let exit = self.guard_exit(check);
                 self.b.guard(valid, exit);
@@ -174,11 +174,11 @@ impl Lower<'_> {
         self.publish(v);
         self.b.call(self.host.helper(DEALLOC), &[p], &[]);
         match self.check_after {
-            Some(check) if self.is_to_be_unseen() => {
-                self.leave_openly(check);
-                match self.standing {
-                    Standing::Known(_) => self.is_accounted = true,
-                    Standing::Clean | Standing::Unknown => self.checked = Some(check),
+            Some(check) if self.exits_if_user_code_ran() => {
+                self.exit_after_drop(check);
+                match self.validity {
+                    UnitValidity::Known(_) => self.is_accounted = true,
+                    UnitValidity::Clean | UnitValidity::Unknown => self.checked = Some(check),
                 }
                 self.b.switch_to(go);
                 (self.position, self.shadows) = before;
@@ -190,7 +190,7 @@ impl Lower<'_> {
                     let leave = self.b.cold_block();
                     self.b.br(valid, go, &[], leave, &[]);
                     self.b.switch_to(leave);
-                    self.leave_openly(check);
+                    self.exit_after_drop(check);
                 } else {
                     let exit = self.guard_exit(check);
                     self.b.br(valid, go, &[], exit, &[]);
@@ -207,7 +207,7 @@ impl Lower<'_> {
     /// then exits. A finaliser may have set slots of locals, and code that inspects the frame may
     /// have stored all its locals there. So objects are stored into slots, and the old contents
     /// dropped.
-    fn leave_openly(&mut self, check: Value) {
+    fn exit_after_drop(&mut self, check: Value) {
         let locals = self.locals.clone();
         let before = self.published();
         let rest = std::mem::take(&mut self.rest_of_group);
@@ -271,7 +271,7 @@ impl Lower<'_> {
         let null = self.b.is_null(p);
         self.b.br(null, go, &[], some, &[]);
         self.b.switch_to(some);
-        self.release_or_end(p, go);
+        self.release_or_dealloc(p, go);
     }
 
     /// Returns true if the objects that these instructions store can be materialised there.
@@ -293,17 +293,17 @@ impl Lower<'_> {
     }
 
     /// Returns true if the check after the drop exits if user code ran.
-    fn is_to_be_unseen(&self) -> bool {
+    fn exits_if_user_code_ran(&self) -> bool {
         let check = self.check_after;
         check.is_some_and(|check| *self.f.op(check) == Op::CheckUnseen)
     }
 
     /// Exits if the drops right before may have run user code, and did not exit themselves.
     pub(super) fn check_unseen(&mut self, v: Value) {
-        let unseen = match self.standing {
-            Standing::Clean => return,
-            Standing::Known(unseen) => unseen,
-            Standing::Unknown => self.b.bconst(false),
+        let unseen = match self.validity {
+            UnitValidity::Clean => return,
+            UnitValidity::Known(unseen) => unseen,
+            UnitValidity::Unknown => self.b.bconst(false),
         };
         self.guard(v, unseen);
     }
@@ -344,15 +344,15 @@ impl Lower<'_> {
         if self.needs_no_count(operand) {
             return;
         }
-        if let Some(name) = self.unseen_end(operand) {
+        if let Some(name) = self.silent_dealloc(operand) {
             return self.count(name, p);
         }
         let go = self.b.block();
-        self.release_or_end(p, go);
+        self.release_or_dealloc(p, go);
     }
 
     /// Drops a reference, deallocates the object if that was the last one, and continues at `go`.
-    fn release_or_end(&mut self, p: lir::Value, go: lir::Block) {
+    fn release_or_dealloc(&mut self, p: lir::Value, go: lir::Block) {
         let loud = self.release(p, go);
         self.b.switch_to(loud);
         self.b.call(self.host.helper(DEALLOC), &[p], &[]);

@@ -4,7 +4,7 @@
 //! intrinsic as a function that is compiled once, is called where speed does not matter (in cold
 //! blocks) and where there would be too many copies: in a large function outside its loops, in a
 //! very large one outside the innermost loops, and everywhere once the copies have reached
-//! [`MOST_COPIED`].
+//! [`MAX_COPIED`].
 
 use super::Lower;
 use crate::hir::{Function, Op};
@@ -112,10 +112,10 @@ const SMALL: usize = 300;
 const LARGE: usize = 1000;
 
 /// The most LIR instructions of copies in the loops of a larger function.
-const MOST_COPIED: usize = 3000;
+const MAX_COPIED: usize = 3000;
 
 /// The most references that one call takes: operands in registers.
-pub(super) const MOST_TAKEN: usize = 6;
+pub(super) const MAX_TAKEN: usize = 6;
 
 /// Intrinsics of fewer LIR instructions are always inlined: a call is not smaller.
 const WORTH_A_CALL: usize = 9;
@@ -189,7 +189,7 @@ impl<'a> Policy<'a> {
                 Within::Loops
             },
             within: Within::of(f),
-            room: MOST_COPIED,
+            room: MAX_COPIED,
         }
     }
 
@@ -223,7 +223,7 @@ pub fn routine(host: &Host, routine: Routine, callee: Option<u64>) -> Option<Fun
         Routine::Release => release(host),
         Routine::Drop => drop_object(host),
         Routine::DropAt | Routine::DropUnseen => drop_object_at(host, routine, callee),
-        Routine::EndAt | Routine::EndUnseen => end_object_at(host, routine),
+        Routine::EndAt | Routine::EndUnseen => dealloc_object_at(host, routine),
         Routine::Replace => replace(host),
         Routine::Pending => pending(host),
     })
@@ -343,22 +343,22 @@ fn drop_object_at(host: &Host, routine: Routine, end: Option<u64>) -> Func {
             let valid = b.call_routine(end, &params);
             b.ret(&valid);
         }
-        _ => end_at_position(&mut b, host, &params),
+        _ => dealloc_at_position(&mut b, host, &params),
     }
     func
 }
 
-fn end_object_at(host: &Host, routine: Routine) -> Func {
+fn dealloc_object_at(host: &Host, routine: Routine) -> Func {
     let mut func = Func::new(name(host, routine), drop_at_signature(routine));
     let params = func.params().to_vec();
     let mut b = Builder::new(&mut func);
-    end_at_position(&mut b, host, &params);
+    dealloc_at_position(&mut b, host, &params);
     func
 }
 
 /// Deallocates an object, and returns true if the unit may continue or, without its cells, if no
 /// user code ran.
-fn end_at_position(b: &mut Builder<'_>, host: &Host, params: &[lir::Value]) {
+fn dealloc_at_position(b: &mut Builder<'_>, host: &Host, params: &[lir::Value]) {
     let &[p, frame, position, ref rest @ ..] = params else {
         unreachable!("the signature has three parameters or more")
     };
@@ -555,7 +555,7 @@ impl Lower<'_> {
         let is_cold = self.is_cold();
         let policy = &self.policy;
         let within = policy.within[self.place];
-        let is_affordable = within >= policy.least && policy.room >= size.min(MOST_COPIED / 8);
+        let is_affordable = within >= policy.least && policy.room >= size.min(MAX_COPIED / 8);
         let is_copied = size < WORTH_A_CALL
             || match (policy.is_large, is_cold) {
                 (true, true) => false,

@@ -80,7 +80,7 @@ impl<'a> Lower<'a> {
     /// large functions, and where the store runs once per call.
     pub(super) fn show_ahead(&mut self, v: Value) {
         if self.policy.prefers_few(self.place) && self.asks(v) {
-            self.show_asked(self.locals_at(v), &[]);
+            self.publish_needed(self.locals_at(v), &[]);
         }
     }
 
@@ -102,12 +102,12 @@ impl<'a> Lower<'a> {
             return;
         }
         let locals = &data.entry_state.locals[..self.f.code.locals.len()];
-        self.show_asked(locals, &data.params);
+        self.publish_needed(locals, &data.params);
     }
 
     /// Publishes those of the locals that enough places need, except the parameters of a block that
     /// begins next.
-    fn show_asked(&mut self, locals: &[Value], params: &[(Value, Place)]) {
+    fn publish_needed(&mut self, locals: &[Value], params: &[(Value, Place)]) {
         // A closed unit has no frame.
         if self.closed.is_some() {
             return;
@@ -116,7 +116,7 @@ impl<'a> Lower<'a> {
             .shown
             .asked
             .take()
-            .unwrap_or_else(|| self.count_asked());
+            .unwrap_or_else(|| self.count_needs());
         for (k, local) in locals.iter().enumerate() {
             for (word, raw) in self.words(k, *local) {
                 let is_known = || self.shadows.get(&word) == Some(&raw);
@@ -130,7 +130,7 @@ impl<'a> Lower<'a> {
         self.shown.asked = Some(asked);
     }
 
-    fn count_asked(&self) -> SecondaryMap<Value, u32> {
+    fn count_needs(&self) -> SecondaryMap<Value, u32> {
         let mut counts = SecondaryMap::with_capacity(self.f.insts.len());
         for &v in self.f.order.iter().flat_map(|b| &self.f.blocks[*b].insts) {
             if self.asks(v) {

@@ -134,7 +134,7 @@ fn a_missing_mark_is_found() {
 }
 
 #[test]
-fn a_missing_mark_is_found_where_nobody_catches() {
+fn a_missing_mark_is_found_without_a_handler() {
     let f = read("v2: Object = binary_op [0] v0, v1", UNCAUGHT).expect("HIR");
     let v = f.blocks[f.entry()].insts[2];
     assert_eq!(faults(&f, v, |hop| hop.finish(None)), [What::NoMark]);
@@ -158,7 +158,7 @@ fn a_second_mark_is_found() {
 }
 
 #[test]
-fn a_mark_of_what_does_not_raise_is_found() {
+fn a_mark_on_an_instruction_that_does_not_raise_is_found() {
     let (f, _) = sum();
     let idle = |mut hop: HighLevelOp<'_, '_>| {
         assert!(!hop.has_implicit_exception());

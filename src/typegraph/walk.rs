@@ -127,7 +127,7 @@ impl Walker {
             let is_free = before == end || !self.origin[before].1;
             found.push(match conditions {
                 Conditions::Mandatory if !is_free => {
-                    let way = self.way_to(end);
+                    let way = self.path_to(end);
                     let mut first = self.queue[end];
                     self.mandatory(view, from, &way, far, steps, |node| {
                         let is_found = view.graph.condition(node).is_some();
@@ -163,7 +163,7 @@ impl Walker {
             let node = self.queue[at];
             self.visit(steps)?;
             if node == to {
-                return Ok(Some(self.way_to(at)));
+                return Ok(Some(self.path_to(at)));
             }
             let is_free = !self.bound.has(node) && view.graph.condition(node).is_none();
             if is_free && view.is_behind(far, node) {
@@ -246,7 +246,7 @@ impl Walker {
     }
 
     /// The path from the start to an entry of the queue, without the start.
-    fn way_to(&self, end: usize) -> Vec<Node> {
+    fn path_to(&self, end: usize) -> Vec<Node> {
         let mut way = vec![self.queue[end]];
         let mut at = end;
         while self.origin[at].0 != at {
@@ -328,7 +328,7 @@ impl Walker {
                 }
                 at += 1;
             }
-            let rest = self.way_to(at);
+            let rest = self.path_to(at);
             let steps = &mut u64::MAX.clone();
             let _ = self.mandatory(view, from, &rest, None, steps, |node| {
                 conditioned.extend(Some(node).filter(is_conditioned));

@@ -214,7 +214,7 @@ pub fn ways(plan: &Plan) -> Vec<(String, Options)> {
         ));
         let chaos = Options {
             chaos: true,
-            max_units: MOST_UNITS,
+            max_units: MAX_UNITS,
             ..forced
         };
         ways.push((format!("machine code under chaos (seed {seed})"), chaos));
@@ -243,7 +243,7 @@ fn oracle(options: Options) -> Options {
 
 /// The most units under chaos. Each invalidation causes more; this is enough to see every kind of
 /// them.
-const MOST_UNITS: u64 = 24;
+const MAX_UNITS: u64 = 24;
 
 /// Maps numbers that differ in one bit to numbers that differ in many.
 fn mix(seed: u64) -> u64 {
@@ -271,7 +271,7 @@ fn sample(base: Options, seed: u64) -> (String, Options) {
             _ => None,
         },
         chaos,
-        max_units: if chaos { MOST_UNITS } else { u64::MAX },
+        max_units: if chaos { MAX_UNITS } else { u64::MAX },
         seed: random,
         ..base
     };

@@ -19,7 +19,7 @@ use std::rc::Rc;
 const ORDERS: u64 = 2;
 
 /// The most items of a sequence, or bits of an int, that an operator creates.
-const MOST_SIZE: usize = 1 << 12;
+const MAX_SIZE: usize = 1 << 12;
 
 /// The number of times that one instruction is checked.
 const LOOKS: u32 = 200;
@@ -148,7 +148,7 @@ fn check_run(
     let options = Options {
         jit: false,
         max_steps,
-        max_size: MOST_SIZE,
+        max_size: MAX_SIZE,
         ..Options::default()
     };
     let session = Session::new(options).map_err(|e| e.to_string())?;
@@ -230,7 +230,7 @@ impl Checker {
         let Some(func) = func else { return };
         let program = self.program.clone();
         let f = program.function(func);
-        if self.has_left(frame, f, &step) {
+        if self.exits_to_interpreter(frame, f, &step) {
             return;
         }
         let pc = match step {
@@ -266,7 +266,7 @@ impl Checker {
 
     /// Returns true if the frame took a path that HIR leaves to the interpreter: an operation that
     /// may exit raised, and the function handles that.
-    fn has_left(&mut self, frame: FrameRef, f: &Function, step: &Step<'_>) -> bool {
+    fn exits_to_interpreter(&mut self, frame: FrameRef, f: &Function, step: &Step<'_>) -> bool {
         let Step::Before(pc) = *step else {
             self.frames.remove(&frame.as_ptr());
             return false;

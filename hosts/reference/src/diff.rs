@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_changed_is_shown_with_its_neighbours() {
+    fn only_changed_lines_and_their_neighbours_are_shown() {
         let text = diff("a\nb\nc\nd\ne\n", "a\nb\nx\nd\ne\nf\n", 1);
         assert_eq!(text, "...\n b\n-c\n+x\n d\n e\n+f\n");
         assert_eq!(diff("a\n", "a\n", 1), "...\n");

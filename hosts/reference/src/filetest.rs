@@ -514,7 +514,7 @@ code \"f\" {
     }
 
     #[test]
-    fn a_wrong_answer_is_shown_and_blessing_rights_it() {
+    fn a_wrong_answer_is_reported_and_blessing_corrects_it() {
         let (new, _, faults) = run_text(&FILE.replace(";= 4", ";= 5"));
         assert_eq!(faults, ["f(2)\n-5\n+4\n"]);
         assert_eq!(new, FILE);

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_kills_a_child_is_told() {
+    fn the_signal_that_kills_a_child_is_reported() {
         let fine = in_child(|out| out.write_all(b"fine").unwrap());
         assert_eq!(fine, Ok("fine".into()));
         let (written, why) = in_child(|out| {

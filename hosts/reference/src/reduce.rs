@@ -225,7 +225,7 @@ fn fewer_handlers(codes: &mut [Code], index: usize, calls: &[Call], predicate: &
 }
 
 /// The most entries of the stack that are dropped in place of a run of instructions that used them.
-const MOST_POPS: usize = 4;
+const MAX_POPS: usize = 4;
 
 /// Replaces the end of a code by a return; removes runs of instructions, or replaces them by one
 /// constant, or by instructions that drop entries.
@@ -273,7 +273,7 @@ fn fewer_instructions(
                 });
             let popped = !removed
                 && !replaced
-                && (1..(end - start).min(MOST_POPS + 1)).any(|pops| {
+                && (1..(end - start).min(MAX_POPS + 1)).any(|pops| {
                     attempt(codes, index, calls, predicate, |code| {
                         let range = &mut code.instrs[start..end];
                         range.iter_mut().for_each(become_nop);
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_predicate_needs_is_left_and_little_else() {
+    fn the_result_has_the_parts_that_the_predicate_needs_and_few_others() {
         let mut shrunk = 0;
         for seed in 1..40 {
             let (text, calls) = generate(&bytes(seed, 400));
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_predicate_is_asked_no_more_often_than_it_may_be() {
+    fn the_predicate_is_called_at_most_as_often_as_the_limit_says() {
         let (text, calls) = generate(&bytes(1, 400));
         let calls = calls.iter().filter_map(|call| parse_call(call)).collect();
         let mut asked = 0;

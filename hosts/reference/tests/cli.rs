@@ -131,7 +131,7 @@ fn has(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn run_prints_what_the_program_and_its_calls_give() {
+fn run_prints_the_output_and_the_results_of_calls() {
     let calls = ["--call", "sum(10)", "--call", "add(\"a\", \"b\")"];
     assert_eq!(
         good(&[&["run", "-"][..], &calls].concat(), PROGRAM),
@@ -150,7 +150,7 @@ fn run_prints_what_the_program_and_its_calls_give() {
 }
 
 #[test]
-fn run_says_what_was_raised_or_is_no_call() {
+fn run_reports_exceptions_and_texts_that_are_no_calls() {
     let output = run(&["run", "-", "--call", "add(1, None)"], PROGRAM);
     assert_eq!(output.status, 1);
     has(
@@ -238,7 +238,7 @@ fn a_stage_can_begin_at_a_loop() {
 }
 
 #[test]
-fn after_and_diff_show_what_a_pass_changed() {
+fn after_and_diff_show_the_changes_of_a_pass() {
     let types = ["--types", "LongExact,LongExact"];
     let ask = |more: &[&'static str]| [&["hir", "-", "add"][..], &types, more].concat();
     let after = good(&ask(&["--after", "specialise"]), PROGRAM);
@@ -273,7 +273,7 @@ fn after_and_diff_show_what_a_pass_changed() {
 }
 
 #[test]
-fn a_wrong_pass_is_told_from_one_that_changes_nothing() {
+fn an_unknown_pass_and_an_idle_one_have_different_errors() {
     let passes = "`lifetimes`, `simplify`, `types`, `split`, `specialise`, `inline`, `virtuals`, `merge`, `headers`, `unbox`, `heap`, \
                   `cut`, `refcounts`, `held`, `checks`, `memory`, `number`, `paths`, `slices`, `ends`, `bounds`, \
                   `sequences`, `ranges`, `preload`, `reuse`, `dce`, `tracebacks`";
@@ -322,7 +322,7 @@ fn functions_in_hir_are_printed_and_rewritten() {
 }
 
 #[test]
-fn verify_says_what_is_wrong_where() {
+fn verify_reports_the_error_and_its_place() {
     assert_eq!(
         good(&["verify", "-"], PROGRAM),
         "standard input: 2 codes: well-formed\n"
@@ -382,7 +382,7 @@ fn test_compares_answers_and_blessing_writes_them() {
 }
 
 #[test]
-fn reduce_keeps_what_the_command_needs() {
+fn reduce_keeps_the_parts_that_the_command_needs() {
     let file = File::new(PROGRAM);
     let check = "grep -q 'binary_op +' {}";
     let text = good(&["reduce", file.name(), "--check", check], "");
@@ -422,7 +422,7 @@ fn reduce_keeps_what_the_command_needs() {
 const DIFFERS: &str = concat!(include_str!("tool/differs.tbc"), ";> g(3)\n;> f(3)\n");
 
 #[test]
-fn reduce_keeps_what_the_executors_disagree_on() {
+fn reduce_keeps_the_disagreement_of_the_executors() {
     let small = good(&["reduce", "-", "--differs"], DIFFERS);
     // Of `f` only the hash of an object is left; the rest of the code and the call of `g` do not
     // matter.
@@ -454,7 +454,7 @@ fn reduce_keeps_what_the_executors_disagree_on() {
 }
 
 #[test]
-fn reduce_says_why_there_is_nothing_to_reduce() {
+fn reduce_reports_the_reason_if_it_cannot_reduce() {
     has(
         &complaint(&["reduce", "-", "--check", "false"], PROGRAM),
         &[

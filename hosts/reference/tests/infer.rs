@@ -61,7 +61,7 @@ fn a_hundred_orders_of_steps_give_the_same_facts_of_every_program() {
 }
 
 #[test]
-fn the_analysis_of_every_program_ends_within_the_stated_bound() {
+fn the_analysis_of_every_program_terminates_within_the_stated_bound() {
     for (name, document, queries) in &programs() {
         for query in queries {
             for shuffle in [None, Some(1), Some(2)] {
@@ -160,7 +160,7 @@ fn the_trace_has_the_steps_in_the_order_of_the_seed() {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_one_line() {
+fn errors_are_one_line() {
     for (arguments, said) in [
         (
             &["infer", "-", "g"][..],

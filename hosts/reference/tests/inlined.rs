@@ -41,7 +41,7 @@ fn answers(options: Options) -> (Vec<Result<String, String>>, Statistics) {
 }
 
 #[test]
-fn frames_are_made_where_inlined_code_is_left() {
+fn a_side_exit_of_inlined_code_builds_its_frames() {
     let (expected, counted) = answers(Options {
         jit: false,
         ..Options::default()
@@ -73,7 +73,7 @@ fn frames_are_made_where_inlined_code_is_left() {
 }
 
 #[test]
-fn a_call_whose_code_keeps_being_left_is_a_call_again() {
+fn a_call_whose_inlined_code_keeps_deoptimising_is_not_inlined_again() {
     let session = Session::new(Options::default()).expect("a runtime");
     let program = session.load(PROGRAM).expect("a program");
     // A division by zero is no speculation that could be given up; an argument of another class is.

@@ -1,4 +1,4 @@
-//! The listings of `docs/life.md` are what the compiler prints today. `BLESS=1` writes them.
+//! The listings of `docs/life.md` are the compiler's current output. `BLESS=1` writes them.
 
 use cladonia_reference::filetest::hide_addresses;
 use cladonia_reference::stages::{Query, show};

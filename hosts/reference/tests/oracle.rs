@@ -64,7 +64,7 @@ fn a_fault_in_code_generation_shows_as_a_difference() {
 }
 
 #[test]
-fn the_tool_says_what_ran_in_the_interpreter_of_lir() {
+fn the_tool_lists_the_units_that_ran_in_the_interpreter_of_lir() {
     let arguments = [
         "run",
         "-",

@@ -3,7 +3,9 @@
 
 mod tool;
 
-use cladonia::access::{Check, FinalMethod, FirstMethod, PlanReport, Planned, Test, Thing, Watch};
+use cladonia::access::{
+    AttributeOwner, Check, FinalMethod, FirstMethod, PlanReport, Planned, Test, Watch,
+};
 use cladonia::bytecode::Document;
 use cladonia_reference::plan::planned;
 use std::path::Path;
@@ -50,8 +52,10 @@ fn fault(report: &PlanReport, planned: &Planned) -> Option<String> {
             }
             let is_builtin = owner.chars().next().is_some_and(char::is_lowercase);
             let covered = match &candidate.accessor {
-                Thing::Module(module) => watches(Watch::Name(module.clone(), attr.clone())),
-                Thing::Class(class) | Thing::Instance(class) => {
+                AttributeOwner::Module(module) => {
+                    watches(Watch::Name(module.clone(), attr.clone()))
+                }
+                AttributeOwner::Class(class) | AttributeOwner::Instance(class) => {
                     is_builtin || watches(Watch::Class(class.clone()))
                 }
             };
@@ -59,7 +63,7 @@ fn fault(report: &PlanReport, planned: &Planned) -> Option<String> {
                 return Some("what is folded is not watched".into());
             }
             let hides = plan.final_method != F::StaticGet && !access.is_super && !is_builtin;
-            let is_shared = matches!(candidate.accessor, Thing::Instance(_));
+            let is_shared = matches!(candidate.accessor, AttributeOwner::Instance(_));
             if hides && is_shared && !plan.checks.contains(&Check::NotHidden(attr.clone())) {
                 return Some("an instance's own attribute would not be seen".into());
             }
@@ -110,7 +114,7 @@ fn every_plan_is_covered_by_its_checks_and_watches() {
 }
 
 #[test]
-fn planning_does_not_depend_on_anything_but_the_program() {
+fn plans_depend_on_the_program_alone() {
     for (name, document) in programs() {
         let texts = [(); 2].map(|()| planned(&document, false).unwrap().text(None));
         assert_eq!(texts[0], texts[1], "{name}");
@@ -133,7 +137,7 @@ fn the_command_prints_a_function_all_or_the_kinds() {
 }
 
 #[test]
-fn the_command_says_what_is_wrong() {
+fn the_command_reports_errors() {
     let output = tool::run(&["plan", "-", "h"], PROGRAM);
     assert_ne!(output.status, 0);
     assert!(

@@ -95,7 +95,7 @@ fn the_host_that_was_read_prints_as_the_one_that_was_written() {
 }
 
 #[test]
-fn what_is_wrong_with_a_unit_is_said_with_its_place() {
+fn errors_in_a_unit_are_reported_with_their_place() {
     let text = document();
     assert!(read(&text).expect("units") >= 2);
     let line_of = |part: &str| text.lines().take_while(|line| !line.contains(part)).count() + 1;

@@ -260,7 +260,7 @@ fn words(line: &str) -> Vec<String> {
 /// Every command in a `console` block of the chapter on types prints the text below it, up to a
 /// line `...`; among them the check of the laws, which must hold.
 #[test]
-fn the_chapter_on_types_shows_what_is_printed() {
+fn the_chapter_on_types_has_the_output_of_the_tool() {
     let chapter = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/types.md");
     let chapter = std::fs::read_to_string(chapter).expect("the chapter is there");
     let blocks = |fence: &str| -> Vec<String> {

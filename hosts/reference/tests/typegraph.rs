@@ -39,7 +39,7 @@ fn blocks(fence: &str) -> String {
 
 /// Every command in a `console` block of the chapter prints the text below it, up to a line `...`.
 #[test]
-fn the_chapter_shows_what_is_printed() {
+fn the_chapter_has_the_output_of_the_tool() {
     let folder = folder("chapter-typegraph");
     std::fs::write(folder.join("example.tg"), blocks("example")).expect("the file is written");
     std::fs::write(folder.join("wrong.tg"), "node n1\nx = 1 @ n3\n").expect("the file is written");
@@ -65,7 +65,7 @@ fn the_chapter_shows_what_is_printed() {
 }
 
 #[test]
-fn an_answer_stands_behind_its_question_and_a_list_below() {
+fn an_answer_is_printed_after_its_query_and_a_list_below_it() {
     let script = "node n1 -> n2\nx = 1 @ n1 # a comment\n  n2? {x=1} # and another\nshow x\nprune x @ n2\nnode n3\nviews x @ n3\nshow\n";
     let output = run("lists", script, &[]);
     assert_eq!(

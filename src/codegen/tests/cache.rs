@@ -81,7 +81,7 @@ fn words(words: [&i64; 2]) -> String {
 }
 
 #[test]
-fn code_is_taken_from_another_process_with_this_ones_addresses() {
+fn cached_code_of_another_process_gets_the_addresses_of_this_one() {
     let shelf = Arc::<Shelf>::default();
     let boxes = [1, 10, 100, 1000].map(Box::new);
     let [a, b, c, d] = boxes.each_ref().map(|word| &**word);
@@ -127,7 +127,7 @@ fn addresses_by_name_make_no_larger_code_than_as_numbers() {
 }
 
 #[test]
-fn whatever_decides_about_code_is_in_its_key() {
+fn everything_that_code_depends_on_is_in_its_key() {
     let shelf = Arc::<Shelf>::default();
     let mut process = Process::new(&shelf);
     process
@@ -183,7 +183,7 @@ fn whatever_decides_about_code_is_in_its_key() {
 }
 
 #[test]
-fn a_name_decides_about_nothing() {
+fn the_key_does_not_depend_on_names() {
     let mut process = Process::new(&Arc::default());
     let mut func = process.parse("(i64) -> i64 {\nblock0(v0: i64):\n  return v0\n}");
     process.compile_as(&func, 0);
@@ -203,7 +203,7 @@ extern "C" fn triple(n: i64) -> i64 {
 }
 
 #[test]
-fn calls_go_where_this_process_has_the_helper() {
+fn cached_code_calls_the_helpers_of_this_process() {
     let shelf = Arc::<Shelf>::default();
     let text =
         "(i64) -> i64 {\nblock0(v0: i64):\n  v1 = call h(v0)\n  v2 = call h(v1)\n  return v2\n}";
@@ -223,7 +223,7 @@ extern "C" fn hook(unit: u64, exit: i64, buffer: *const i64) -> *const u8 {
 }
 
 #[test]
-fn an_exit_tells_this_process_s_unit() {
+fn an_exit_passes_the_unit_of_this_process() {
     let shelf = Arc::<Shelf>::default();
     let text =
         "(ptr, ptr, i64) -> ptr {\nblock0(v0: ptr, v1: ptr, v2: i64):\n  exit exit2(v0, v1, v2)\n}";
@@ -243,7 +243,7 @@ fn an_exit_tells_this_process_s_unit() {
 }
 
 #[test]
-fn what_is_damaged_is_made_again() {
+fn damaged_entries_are_compiled_again() {
     let boxes = [1, 2].map(Box::new);
     let text = words(boxes.each_ref().map(|word| &**word));
     let shelf = Arc::<Shelf>::default();
@@ -328,7 +328,7 @@ fn sample() -> Body {
 }
 
 #[test]
-fn texts_and_faults_are_made_afresh_and_not_kept() {
+fn compilations_with_texts_or_faults_are_not_cached() {
     let shelf = Arc::<Shelf>::default();
     let mut process = Process::new(&shelf);
     let func = process.parse("(i64) -> i64 {\nblock0(v0: i64):\n  return v0\n}");

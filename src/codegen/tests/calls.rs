@@ -167,7 +167,7 @@ fn a_loop_carries_values() {
 }
 
 #[test]
-fn blocks_may_stand_in_any_order_and_some_may_be_unreachable() {
+fn blocks_may_be_in_any_order_and_some_may_be_unreachable() {
     let code = Jit::new().compile(
         "(i64) -> i64 {\nblock0(v0: i64):\n  jump block2\n\
          block1:\n  v2 = iadd v1, v0\n  return v2\n\

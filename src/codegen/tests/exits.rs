@@ -43,7 +43,7 @@ struct Raw<T> {
 }
 
 #[test]
-fn a_raw_call_that_leaves_says_so_in_its_status() {
+fn a_raw_call_that_exits_returns_the_status_exiting() {
     let text = |ty: &str, value: &str| {
         format!(
             "(ptr, bool, i64, {ty}) -> (i64, {ty}) {{\n\
@@ -182,7 +182,7 @@ fn exits_of_one_shape_share_a_cold_block() {
 }
 
 #[test]
-fn what_only_cold_blocks_reach_is_cold() {
+fn blocks_that_only_cold_blocks_reach_are_cold() {
     let code = jit().compile(
         "(bool) -> ptr {\nblock0(v0: bool):\n  br v0, block1, block2\n\
          block1:\n  v1 = pconst 1\n  return v1\n\
@@ -213,7 +213,7 @@ fn a_hook_of_another_signature_is_refused() {
 }
 
 #[test]
-fn what_exits_only_add_to_a_word_their_shared_block_adds() {
+fn additions_to_a_word_in_exits_are_in_their_shared_block() {
     let mut jit = jit();
     let word: &'static std::cell::Cell<i64> = Box::leak(Box::new(std::cell::Cell::new(100)));
     let at = word.as_ptr().expose_provenance();
@@ -248,7 +248,7 @@ fn what_exits_only_add_to_a_word_their_shared_block_adds() {
 }
 
 #[test]
-fn what_many_exits_subtract_their_shared_block_subtracts() {
+fn subtractions_of_many_exits_are_in_their_shared_block() {
     let mut jit = jit();
     let word: &'static std::cell::Cell<i64> = Box::leak(Box::new(std::cell::Cell::new(100)));
     let at = word.as_ptr().expose_provenance();

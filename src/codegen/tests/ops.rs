@@ -102,7 +102,7 @@ fn integer_ops_of_one_operand() {
 }
 
 #[test]
-fn overflow_is_told_both_as_a_value_and_by_a_branch() {
+fn overflow_is_both_a_value_and_a_branch() {
     type Overflowing = (Opcode, fn(i64, i64) -> (i64, bool));
     let ops: [Overflowing; 3] = [
         (Opcode::IaddOvf, i64::overflowing_add),

@@ -127,7 +127,7 @@ fn a_forked_child_runs_old_code_and_compiles_into_a_new_arena() {
 
 #[test]
 #[cfg(unix)]
-fn what_a_child_frees_and_writes_stays_in_the_child() {
+fn a_child_frees_and_writes_only_its_own_memory() {
     let mut jit = Jit::new();
     let kept = std::mem::ManuallyDrop::new(jit.compile(FIVE));
     let entry = kept.entry();
@@ -146,7 +146,7 @@ fn what_a_child_frees_and_writes_stays_in_the_child() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_perf_map_is_written_only_if_asked_for() {
+fn a_perf_map_is_written_only_if_it_is_configured() {
     let path = format!("/tmp/perf-{}.map", std::process::id());
     let line = |code: &CompiledCode| format!("{:x} {:x} test", code.entry().addr(), code.size());
     let mut jit = Jit::new();

@@ -334,7 +334,7 @@ fn execute(f: &Function, world: &Constants, args: &[Type], found: &[Fact]) -> us
 }
 
 #[test]
-fn executions_do_not_contradict_what_is_found() {
+fn executions_do_not_contradict_the_results() {
     let document = Document::parse(CODE).expect("a document");
     let world = world(&document);
     let objects: Vec<Type> = document.codes[0]

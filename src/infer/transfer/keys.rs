@@ -7,7 +7,7 @@ use crate::infer::value::{Facts, plain};
 
 impl Engine<'_> {
     /// Returns true if hashing and comparing the value runs no user code.
-    fn is_quiet_key(&mut self, facts: &Facts, depth: u32) -> bool {
+    fn hashes_without_user_code(&mut self, facts: &Facts, depth: u32) -> bool {
         if facts.ty <= plain() {
             return true;
         }
@@ -29,7 +29,7 @@ impl Engine<'_> {
                 }
                 Kind::Tuple => {
                     let items = self.all_of_tuple(id);
-                    self.is_quiet_key(&items, depth - 1)
+                    self.hashes_without_user_code(&items, depth - 1)
                 }
                 Kind::Function | Kind::Class | Kind::Builtin => true,
                 _ => false,
@@ -47,7 +47,7 @@ impl Engine<'_> {
                 }
             }
         }
-        if !self.is_quiet_key(&all, 3) {
+        if !self.hashes_without_user_code(&all, 3) {
             self.set.escape(&all);
             self.raise_any();
         }

@@ -93,7 +93,7 @@ fn recursion_does_not_overwrite_the_callers_values() {
 }
 
 #[test]
-fn what_is_not_freed_is_named_and_frees_are_checked() {
+fn memory_that_is_not_freed_is_reported_and_frees_are_checked() {
     let mut machine = machine();
     let keeps = func(
         "() {\nblock0:\n  v0 = iconst 16\n  v1 = call new(v0)\n  return\n}",
@@ -209,7 +209,7 @@ fn an_endless_loop_is_given_up() {
 }
 
 #[test]
-fn a_helper_does_nothing_that_its_effects_do_not_say() {
+fn a_helper_has_no_effects_that_it_does_not_declare() {
     let mut machine = Simulated::new();
     let sig = || Signature::new(&[], &[]);
     machine.helper("raises", sig(), OpEffects::PURE, |machine, _| {

@@ -29,7 +29,7 @@ pub struct Simulated {
 }
 
 /// The most blocks of an execution.
-const MOST_BLOCKS: u64 = 10_000_000;
+const MAX_BLOCKS: u64 = 10_000_000;
 
 /// The reason why an interpretation returned no values.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -198,8 +198,8 @@ impl Machine for Simulated {
 
     fn step(&mut self) -> Result<(), Trap> {
         self.blocks += 1;
-        if self.blocks > MOST_BLOCKS {
-            return Err(Trap::TooLong { limit: MOST_BLOCKS });
+        if self.blocks > MAX_BLOCKS {
+            return Err(Trap::TooLong { limit: MAX_BLOCKS });
         }
         Ok(())
     }

@@ -61,7 +61,7 @@ fn intrinsics_fail_and_units_exit_with_their_words() {
 }
 
 #[test]
-fn what_machine_code_leaves_undefined_is_a_trap_with_its_place() {
+fn undefined_results_of_machine_code_are_traps_with_a_place() {
     let says = |text: &str, args: &[u64]| run(text, args).unwrap_err().to_string();
     let binary = |op: &str| {
         format!(

@@ -113,7 +113,7 @@ fn comments_blank_lines_and_hexadecimal_are_read() {
 }
 
 #[test]
-fn errors_say_where_and_what() {
+fn errors_have_a_place_and_a_reason() {
     let body = |lines: &str| {
         format!(
             "function f(i64, bool) -> i64 {{\n  slot0 8\nblock0(v0: i64, v1: bool):\n{lines}\n}}\n"

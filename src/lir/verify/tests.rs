@@ -41,7 +41,7 @@ fn all_faults_are_reported_at_once_in_the_order_of_the_text() {
 }
 
 #[test]
-fn operands_that_the_table_leaves_open() {
+fn operands_that_the_table_does_not_fix() {
     check(
         "(i64, f64, ptr, bool) {\nblock0(v0: i64, v1: f64, v2: ptr, v3: bool):\n  v4 = icmp slt v2, v2\n  \
          v5 = icmp eq v2, v0\n  v6 = icmp eq v3, v3\n  v7 = select.i64 v3, v0, v1\n  v8 = select.f64 v3, v0, v0\n  \
@@ -91,7 +91,7 @@ fn definitions_dominate_uses() {
 }
 
 #[test]
-fn a_loop_may_use_what_comes_before_it() {
+fn a_loop_may_use_values_from_before_it() {
     check(
         "(bool) -> i64 {\nblock0(v0: bool):\n  v1 = iconst 1\n  jump block2(v1)\nblock1:\n  v2 = iadd v3, v1\n  \
          jump block2(v2)\nblock2(v3: i64):\n  br v0, block1, block3\nblock3:\n  return v3\n}",
@@ -154,7 +154,7 @@ fn a_block_must_end() {
 }
 
 #[test]
-fn what_no_text_can_say_is_found_too() {
+fn faults_without_a_text_form_are_found_too() {
     let mut func = Func::new("test", Signature::new(&[Ty::I64], &[]));
     let arg = func.params()[0];
     let entry = func.entry();

@@ -103,7 +103,7 @@ fn values_of_every_primitive_are_kept() {
 }
 
 #[test]
-fn nothing_is_converted_without_being_asked() {
+fn conversions_are_explicit() {
     let mut types = Types::new();
     let s = types
         .gc_struct("s", &[("x", Types::SIGNED), ("b", Types::BOOL)])
@@ -178,7 +178,7 @@ fn allocations_are_refused_with_a_reason() {
 }
 
 #[test]
-fn what_is_not_zeroed_may_not_be_read() {
+fn memory_that_is_not_zeroed_may_not_be_read() {
     let mut types = Types::new();
     let inner = types.structure("inner", &[("x", Types::SIGNED)]).unwrap();
     let gc = types.gc_struct("other", &[]).unwrap();

@@ -77,7 +77,7 @@ fn an_object_is_dead_once_and_for_all() {
 }
 
 #[test]
-fn untyped_room_holds_what_was_stored_there_last() {
+fn untyped_memory_has_the_value_stored_last() {
     let mut memory = CheckedMemory::new();
     let room = memory.allocate("room", &Shape::untyped(16), 0).unwrap();
     memory

@@ -358,7 +358,7 @@ fn a_recursive_type_is_the_same_as_its_unfolding_and_hashes_alike() {
 }
 
 #[test]
-fn what_is_not_defined_yet_has_no_hash_and_is_the_same_as_itself_only() {
+fn a_type_that_is_not_defined_yet_has_no_hash_and_equals_only_itself() {
     let mut types = Types::new();
     let (a, b) = (types.forward(true), types.forward(true));
     let ptr = types.ptr(a).unwrap();
@@ -367,7 +367,7 @@ fn what_is_not_defined_yet_has_no_hash_and_is_the_same_as_itself_only() {
 }
 
 #[test]
-fn errors_say_what_to_do_instead() {
+fn errors_name_the_alternative() {
     let mut p = parts();
     let error = p
         .types

@@ -115,7 +115,7 @@ fn contradiction_behind_results(program: &mut Program<u32>, count: usize) -> (Ve
 }
 
 #[test]
-fn two_goals_that_never_meet_are_found_behind_2_to_the_20_results() {
+fn two_goals_of_different_paths_are_refuted_over_2_to_the_20_results() {
     let mut program = Program::new(0);
     let (goals, end) = contradiction_behind_results(&mut program, 20);
     assert_eq!(program.ask(end, &goals), Answer::Infeasible);
@@ -126,7 +126,7 @@ fn two_goals_that_never_meet_are_found_behind_2_to_the_20_results() {
 }
 
 #[test]
-fn three_goals_that_never_meet_are_given_up_within_the_budget() {
+fn three_goals_of_different_paths_are_given_up_within_the_budget() {
     let mut program = Program::new(0);
     let (goals, end) = contradiction_of_three(&mut program, 20);
     let exhausted = Answer::Unknown(Exhausted::States);
@@ -235,7 +235,7 @@ fn diamonds_with_conditions_that_do_not_matter_are_stepped_over() {
 }
 
 #[test]
-fn a_binding_asked_from_each_of_3001_nodes_costs_a_walk_each() {
+fn queries_of_a_binding_from_3001_nodes_cost_one_walk_each() {
     let mut program = Program::new(0);
     let (top, diamonds) = diamonds(&mut program, 1000);
     let x = bind(&mut program, 1, top, &[]);

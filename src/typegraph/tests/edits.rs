@@ -169,7 +169,7 @@ fn data_are_dropped_with_the_graph_and_not_before() {
 }
 
 #[test]
-fn a_frozen_graph_is_asked_from_several_threads() {
+fn a_frozen_graph_is_queried_from_several_threads() {
     let mut p = Program::new(0);
     let nodes = chain(&mut p, 50);
     p.connect(nodes[49], nodes[10]);

@@ -10,7 +10,7 @@ fn printed(script: &str) -> String {
 }
 
 #[test]
-fn what_is_printed_reads_back_as_the_same() {
+fn printed_text_reads_back_as_the_same() {
     for script in [
         "",
         "node a -> b, a\nnode c -> a",

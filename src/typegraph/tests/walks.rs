@@ -5,7 +5,7 @@ use crate::typegraph::search::View;
 use crate::typegraph::walk::Walker;
 use crate::typegraph::{Graph, Node};
 
-fn has_way(graph: &Graph, from: Node, to: Node, blocked: &[Node]) -> bool {
+fn has_path(graph: &Graph, from: Node, to: Node, blocked: &[Node]) -> bool {
     let (mut seen, mut left) = (vec![from], vec![from]);
     while let Some(node) = left.pop() {
         for &before in graph.predecessors(node) {
@@ -22,7 +22,7 @@ fn has_way(graph: &Graph, from: Node, to: Node, blocked: &[Node]) -> bool {
 }
 
 #[test]
-fn mandatory_nodes_are_those_without_which_there_is_no_way() {
+fn mandatory_nodes_are_on_every_path() {
     let mut dice = 99u64;
     let mut below = |n: usize| {
         dice = dice
@@ -59,7 +59,7 @@ fn mandatory_nodes_are_those_without_which_there_is_no_way() {
             continue;
         }
         let found = walker.way(view, from, to, &blocked);
-        assert_eq!(found.is_some(), has_way(&graph, from, to, &blocked));
+        assert_eq!(found.is_some(), has_path(&graph, from, to, &blocked));
         let Some((way, conditioned)) = found else {
             continue;
         };
@@ -72,7 +72,7 @@ fn mandatory_nodes_are_those_without_which_there_is_no_way() {
             .copied()
             .filter(|&node| {
                 let without = [&blocked[..], &[node]].concat();
-                node == from || node == to || !has_way(&graph, from, to, &without)
+                node == from || node == to || !has_path(&graph, from, to, &without)
             })
             .collect();
         assert_eq!(conditioned, expected);

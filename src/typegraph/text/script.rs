@@ -131,7 +131,7 @@ struct Script {
 }
 
 /// The answer, for a line that makes a query.
-type Said = Result<Option<Vec<String>>, ScriptError>;
+type LineAnswer = Result<Option<Vec<String>>, ScriptError>;
 
 impl Script {
     fn new(why: bool) -> Script {
@@ -143,7 +143,7 @@ impl Script {
         }
     }
 
-    fn statement(&mut self, c: &mut Cursor) -> Said {
+    fn statement(&mut self, c: &mut Cursor) -> LineAnswer {
         let Token::Word(first) = c.peek().clone() else {
             c.end()
                 .or_else(|_| c.expected("a statement or a question"))?;
@@ -164,7 +164,7 @@ impl Script {
         Ok(said)
     }
 
-    fn keyword(&self, word: &str) -> Option<fn(&mut Script, &mut Cursor) -> Said> {
+    fn keyword(&self, word: &str) -> Option<fn(&mut Script, &mut Cursor) -> LineAnswer> {
         Some(match word {
             "program" => Script::program_line,
             "node" => Script::node_line,
@@ -194,7 +194,7 @@ impl Script {
     // Lines that build.
 
     /// `program`, `program "its name"`: begins a new program.
-    fn program_line(&mut self, c: &mut Cursor) -> Said {
+    fn program_line(&mut self, c: &mut Cursor) -> LineAnswer {
         if *c.peek() != Token::End {
             c.word("a name")?;
         }
@@ -203,7 +203,7 @@ impl Script {
     }
 
     /// `node n1 -> n2, n3`
-    fn node_line(&mut self, c: &mut Cursor) -> Said {
+    fn node_line(&mut self, c: &mut Cursor) -> LineAnswer {
         let (name, _) = c.word("the name of a node")?;
         let from = self.declare(name);
         if c.take_arrow() {
@@ -226,7 +226,7 @@ impl Script {
     }
 
     /// `x = 1`, `x = 1 @ n1`, `x = 1 @ n1 {y=2} | {z=3}`, `x = 1 @ n1 never`
-    fn binding_line(&mut self, c: &mut Cursor) -> Said {
+    fn binding_line(&mut self, c: &mut Cursor) -> LineAnswer {
         let (name, _) = c.word("the name of a variable")?;
         c.expect('=', "`=`")?;
         let (data, _) = c.word("a value")?;
@@ -263,7 +263,7 @@ impl Script {
     }
 
     /// `variable x`
-    fn variable_line(&mut self, c: &mut Cursor) -> Said {
+    fn variable_line(&mut self, c: &mut Cursor) -> LineAnswer {
         let (name, _) = c.word("the name of a variable")?;
         self.declare_variable(name);
         Ok(None)
@@ -276,7 +276,7 @@ impl Script {
     }
 
     /// `condition n3: c=True`, `condition n3: none`
-    fn condition_line(&mut self, c: &mut Cursor) -> Said {
+    fn condition_line(&mut self, c: &mut Cursor) -> LineAnswer {
         let node = self.node(c)?;
         c.expect(':', "`:`")?;
         let is_binding = *c.ahead(1) == Token::Punct('=');
@@ -290,20 +290,20 @@ impl Script {
         Ok(None)
     }
 
-    fn entry_line(&mut self, c: &mut Cursor) -> Said {
+    fn entry_line(&mut self, c: &mut Cursor) -> LineAnswer {
         let node = self.node(c)?;
         self.program.set_entry(node);
         Ok(None)
     }
 
-    fn default_line(&mut self, c: &mut Cursor) -> Said {
+    fn default_line(&mut self, c: &mut Cursor) -> LineAnswer {
         let (data, _) = c.word("a value")?;
         self.program.set_default_data(data);
         Ok(None)
     }
 
     /// `limit bindings 64`, `limit combinations 1024`
-    fn limit_line(&mut self, c: &mut Cursor) -> Said {
+    fn limit_line(&mut self, c: &mut Cursor) -> LineAnswer {
         let mut limits: Limits = self.program.limits();
         let limit = if c.take_word("bindings") {
             &mut limits.bindings
@@ -318,7 +318,7 @@ impl Script {
     }
 
     /// `budget states 100`, `budget unlimited`
-    fn budget_line(&mut self, c: &mut Cursor) -> Said {
+    fn budget_line(&mut self, c: &mut Cursor) -> LineAnswer {
         let mut budget = self.program.budget();
         if c.take_word("unlimited") {
             budget = Budget::UNLIMITED;
@@ -343,7 +343,7 @@ impl Script {
     }
 
     /// `paste y = x @ n2 {z=1}`, `paste y = x=1 as 2`
-    fn paste_line(&mut self, c: &mut Cursor) -> Said {
+    fn paste_line(&mut self, c: &mut Cursor) -> LineAnswer {
         let (name, _) = c.word("the name of a variable")?;
         c.expect('=', "`=`")?;
         let (from, is_whole) = self.values(c)?;
@@ -371,7 +371,7 @@ impl Script {
     }
 
     /// `assign y = x @ n2`
-    fn assign_line(&mut self, c: &mut Cursor) -> Said {
+    fn assign_line(&mut self, c: &mut Cursor) -> LineAnswer {
         let (name, _) = c.word("the name of a variable")?;
         c.expect('=', "`=`")?;
         let (from, _) = self.values(c)?;
@@ -408,7 +408,7 @@ impl Script {
     }
 
     /// `can n5? {x=1}`
-    fn can(&mut self, c: &mut Cursor) -> Said {
+    fn can(&mut self, c: &mut Cursor) -> LineAnswer {
         let node = self.node(c)?;
         c.expect('?', "`?`")?;
         let goals = self.set(c)?;
@@ -416,13 +416,13 @@ impl Script {
     }
 
     /// `reach n1 -> n5`
-    fn reach(&mut self, c: &mut Cursor) -> Said {
+    fn reach(&mut self, c: &mut Cursor) -> LineAnswer {
         let (from, to) = self.ends(c)?;
         Ok(yes_no(self.program.is_reachable(from, to)))
     }
 
     /// `source x=1 of y=2`
-    fn source(&mut self, c: &mut Cursor) -> Said {
+    fn source(&mut self, c: &mut Cursor) -> LineAnswer {
         let source = self.binding(c)?;
         if !c.take_word("of") {
             return c.expected("`of`");
@@ -432,7 +432,7 @@ impl Script {
     }
 
     /// `path n1 -> n8`, `path n1 -> n8 avoiding n4`
-    fn path(&mut self, c: &mut Cursor) -> Said {
+    fn path(&mut self, c: &mut Cursor) -> LineAnswer {
         let (to, from) = self.ends(c)?;
         let mut blocked = Vec::new();
         if c.take_word("avoiding") {
@@ -464,7 +464,7 @@ impl Script {
     }
 
     /// `filter x @ n5`, `filter x @ n5 loosely`
-    fn filter(&mut self, c: &mut Cursor) -> Said {
+    fn filter(&mut self, c: &mut Cursor) -> LineAnswer {
         let variable = self.variable(c)?;
         c.expect('@', "`@`")?;
         let node = self.node(c)?;
@@ -474,7 +474,7 @@ impl Script {
     }
 
     /// `prune x`, `prune x @ n5`
-    fn prune(&mut self, c: &mut Cursor) -> Said {
+    fn prune(&mut self, c: &mut Cursor) -> LineAnswer {
         let variable = self.variable(c)?;
         let node = self.place(c)?;
         let found = self.program.prune(variable, node);
@@ -482,7 +482,7 @@ impl Script {
     }
 
     /// `views x, y @ n5`
-    fn views(&mut self, c: &mut Cursor) -> Said {
+    fn views(&mut self, c: &mut Cursor) -> LineAnswer {
         let mut variables = vec![self.variable(c)?];
         while c.take(',') {
             variables.push(self.variable(c)?);
@@ -495,7 +495,7 @@ impl Script {
     }
 
     /// `show`, `show x`
-    fn show(&mut self, c: &mut Cursor) -> Said {
+    fn show(&mut self, c: &mut Cursor) -> LineAnswer {
         Ok(Some(lines(&match c.peek() {
             Token::End => print(&self.program),
             _ => print_variable(&self.program, self.variable(c)?),
@@ -503,7 +503,7 @@ impl Script {
     }
 
     /// `metrics`, `metrics last`
-    fn metrics(&mut self, c: &mut Cursor) -> Said {
+    fn metrics(&mut self, c: &mut Cursor) -> LineAnswer {
         let metrics = self.program.metrics();
         if !c.take_word("last") {
             return Ok(Some(lines(&metrics.to_string())));

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_keep_what_reads_well_and_quote_the_rest() {
+    fn labels_quote_characters_that_do_not_print_well() {
         for (name, label) in [
             ("MyClass", "MyClass"),
             ("outer.<locals>.Inner", "outer.<locals>.Inner"),

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_ancestors_are_left_to_the_registry() {
+    fn too_many_ancestors_are_stored_in_the_registry() {
         let many: Vec<_> = (0..17).map(|i| (i, u64::from(i) + 1)).collect();
         assert!(spread(&many).is_none());
         let slot = ClassSlot::default();

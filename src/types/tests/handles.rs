@@ -32,7 +32,7 @@ fn a_hosts_builtin_class_is_the_predefined_type() {
 }
 
 #[test]
-fn a_forgotten_class_goes_stale_when_its_last_pin_goes() {
+fn a_forgotten_class_is_stale_after_its_last_pin_is_dropped() {
     let host = HostId::new();
     let class = user(host, "Fleeting", &[]);
     let (first, second) = (class.pin(), class.pin().clone());
@@ -86,7 +86,7 @@ fn a_stale_class_is_related_to_itself_only() {
 }
 
 #[test]
-fn a_class_made_again_at_the_same_address_is_another_class() {
+fn a_new_class_at_the_same_address_is_another_class() {
     let host = HostId::new();
     let desc = || ClassDesc::new("Again", vec![], Predefined::Object).with_token(0x1000);
     let first = host.register_class(desc()).expect("well-formed");

@@ -157,7 +157,7 @@ fn exact_types_are_those_whose_classes_have_no_subclasses_in_them() {
 }
 
 #[test]
-fn literals_hold_what_fits() {
+fn literals_have_only_values_in_range() {
     let out_of_range = |value, base| Err(LiteralError::OutOfRange { value, base });
     assert_eq!(
         Type::from_cint(Type::CINT8, 127).map(Type::as_cint),
@@ -265,7 +265,7 @@ fn boxes_sizes_and_scalars() {
 }
 
 #[test]
-fn the_variants_are_what_their_names_say() {
+fn the_variants_agree_with_their_names() {
     for (name, ty) in predefined_names() {
         assert_eq!(ty.to_string(), name);
         assert_eq!(ty.opt() == ty, ty.could_be(Type::NULLPTR), "{name}");

@@ -204,7 +204,7 @@ mod pictures {
 }
 
 #[test]
-fn inner_types_are_the_union_of_what_stands_below_them() {
+fn inner_types_are_the_union_of_the_types_below_them() {
     for equation in [
         "Dict == MortalDict | ImmortalDict",
         "Dict == DictExact | DictUser",
@@ -230,7 +230,7 @@ fn bottom_is_a_strict_subtype_of_every_other_type() {
 }
 
 #[test]
-fn exact_and_user_are_only_of_what_can_be_inherited_from() {
+fn exact_and_user_exist_only_for_classes_that_can_have_subclasses() {
     for row in Predefined::ALL {
         for suffix in ["Exact", "User"] {
             let name = format!("{}{suffix}", row.name());
@@ -257,7 +257,7 @@ fn opt_t_is_t_or_a_null_pointer_for_every_object_type() {
 }
 
 #[test]
-fn a_specialization_speaks_of_its_own_kind_of_leaves() {
+fn a_specialization_constrains_only_its_own_kind_of_leaves() {
     // "`(BytesUser, _, kSpecInt, _)` is invalid", and "`(CInt32, _, kSpecObject, _)` is also
     // invalid".
     for text in [
@@ -287,7 +287,7 @@ fn a_class_as_an_object_has_no_subtypes_but_its_own_lifetimes() {
 }
 
 #[test]
-fn what_metaclasses_make_of_classes_and_their_objects() {
+fn the_effect_of_metaclasses_on_classes_and_their_objects() {
     // `TypeExact[Metaclass:obj]`: its only subtypes are itself and `Bottom`.
     check("TypeExact[Metaclass:obj] < TypeExact");
     check("!(TypeExact[Metaclass:obj] could_be TypeUser[Metaclass])");
@@ -296,7 +296,7 @@ fn what_metaclasses_make_of_classes_and_their_objects() {
 }
 
 #[test]
-fn the_internal_representation_is_what_the_specification_shows() {
+fn the_internal_representation_is_that_of_the_specification() {
     let world = Hierarchy::parse(WORLD).expect("well-formed");
     // A class with a predefined base cannot have another.
     assert_eq!(ty(&world, "User[MyInt]"), ty(&world, "LongUser[MyInt]"));

@@ -85,7 +85,7 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
 }
 
 /// The most steps of a run.
-const MOST_STEPS: u64 = 10_000_000;
+const MAX_STEPS: u64 = 10_000_000;
 
 fn check(file: &str, text: String) -> Result<Report, Failure> {
     let file = file_name(file).to_owned();
@@ -93,7 +93,7 @@ fn check(file: &str, text: String) -> Result<Report, Failure> {
         let requests = text.lines().filter_map(|line| line.strip_prefix(";> "));
         let calls: Vec<_> = requests.filter_map(parse_call).collect();
         let document = Document::parse(&text).map_err(|e| e.to_string());
-        let found = document.and_then(|document| check_facts(&document, &calls, 2, MOST_STEPS));
+        let found = document.and_then(|document| check_facts(&document, &calls, 2, MAX_STEPS));
         let found = found.map_err(|e| Failure::new(format_args!("{file}: {e}")))?;
         let mut text = format!(
             "{} values checked, {} of them with facts; {} facts do not hold\n",

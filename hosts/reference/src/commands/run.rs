@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> Result<Report, Failure> {
             statistics(&session, &mut out);
         }
         if stats || is_oracle {
-            left_out(&session, &mut out);
+            oracle_statistics(&session, &mut out);
         }
         Ok(Report { text: out, is_good })
     })
@@ -94,7 +94,7 @@ fn statistics(session: &Session, out: &mut String) {
 }
 
 /// Statistics of the LIR interpreter, and functions that ran neither in it nor as machine code.
-fn left_out(session: &Session, out: &mut String) {
+fn oracle_statistics(session: &Session, out: &mut String) {
     let oracle = session.oracle_counts();
     if oracle.units > 0 {
         let _ = writeln!(

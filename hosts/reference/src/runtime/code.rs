@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// The most classes for which one attribute load is compiled.
-const MOST_CLASSES: usize = 4;
+const MAX_CLASSES: usize = 4;
 
 /// A code.
 pub struct CodeData {
@@ -115,7 +115,7 @@ impl CodeData {
     pub fn meet(&self, pc: Pc, class: Type) {
         let mut met = self.met.borrow_mut();
         let seen = &mut met.entry(pc).or_default().seen;
-        if seen.len() < MOST_CLASSES && !seen.contains(&class) {
+        if seen.len() < MAX_CLASSES && !seen.contains(&class) {
             seen.push(class);
         }
     }

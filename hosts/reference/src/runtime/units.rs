@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// The result of a loop unit after which the interpreter continues in the frame.
 const GO_ON: usize = 1;
 /// The number of units of a function or loop after which it is not compiled any more.
-const MOST_VERSIONS: u32 = 5;
+const MAX_VERSIONS: u32 = 5;
 
 /// The compiler, and the runtime's data about it.
 pub struct Jit {
@@ -191,10 +191,10 @@ pub(super) fn count_call(code: &Rc<CodeData>, slots: &[Option<Ref>]) {
     if calls <= threshold || code.unit().is_some() || code.refused.borrow().is_some() {
         return;
     }
-    if code.versions.get() >= MOST_VERSIONS && !options.chaos {
+    if code.versions.get() >= MAX_VERSIONS && !options.chaos {
         return refuse(
             code,
-            format!("its speculations failed in {MOST_VERSIONS} versions"),
+            format!("its speculations failed in {MAX_VERSIONS} versions"),
         );
     }
     let live: Vec<Type> = slots
@@ -388,7 +388,7 @@ pub(super) fn enter_loop(frame: FrameRef, target: Pc) -> LoopEnd {
         let state = loops.entry(target).or_default();
         state.count += 1;
         let threshold = chaos::threshold(options.loop_threshold, 6);
-        let is_open = !state.is_closed && (state.versions < MOST_VERSIONS || options.chaos);
+        let is_open = !state.is_closed && (state.versions < MAX_VERSIONS || options.chaos);
         (state.unit(), state.count > threshold && is_open)
     };
     let unit = if unit.is_none() && wanted {

@@ -15,7 +15,7 @@ use cladonia::types::{ObjectHandle, Type};
 use std::sync::Arc;
 
 /// Longer codes are not offered for inlining: the compiler would not inline them.
-const MOST_INSTRS: usize = 64;
+const MAX_INSTRS: usize = 64;
 
 /// The runtime of this thread.
 pub struct ReferenceWorld;
@@ -190,7 +190,7 @@ impl World for ReferenceWorld {
         // A code with failed speculations is better called, since its own unit avoids them.
         let is_offered = rt.options.get().inline
             && code.is_plain()
-            && code.code.instrs.len() <= MOST_INSTRS
+            && code.code.instrs.len() <= MAX_INSTRS
             && frame::size(&code.code) <= intrinsics::SMALL_FRAME
             && code.avoid.borrow().is_empty();
         if !is_offered {
