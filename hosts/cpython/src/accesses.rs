@@ -1,4 +1,4 @@
-//! Counts of executed attribute accesses, by kind, if the user asked for them.
+//! Counts of executed attribute accesses, by kind, if the user enabled them.
 
 use cladonia::host::AccessKind;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 static COUNTS: [AtomicU64; AccessKind::ALL.len()] =
     [const { AtomicU64::new(0) }; AccessKind::ALL.len()];
 
-/// Turns counting on or off, for code that is compiled from now on.
+/// Enables or disables counting, for code that is compiled from now on.
 pub fn enable(on: bool) {
     IS_ON.store(on, Relaxed);
 }

@@ -24,7 +24,7 @@ use std::ffi::CString;
 /// The reason why there are none.
 ///
 /// # Safety
-/// The GIL is held, the interpreter validated; `func` is a Python function.
+/// The caller has the GIL, the interpreter validated; `func` is a Python function.
 pub unsafe fn annotate(func: Obj, types: &str) -> Result<String, String> {
     let names = Names::of(objects::host());
     let read = |text: &str| Type::parse(text, &names).map_err(|e| format!("`{text}`: {e}"));

@@ -61,9 +61,10 @@ unsafe extern "C" {
 /// A [`DecodeError`] if the code does not come from a compiler.
 ///
 /// # Safety
-/// The GIL is held; the interpreter has been [validated](abi::validate).
+/// The caller has the GIL; the interpreter has been [validated](abi::validate).
 pub unsafe fn decode(code: *mut PyObject) -> Result<Code, DecodeError> {
-    // SAFETY: the GIL is held, the layout is known, and `code` keeps alive all that is read here.
+    // SAFETY: this thread has the GIL, the layout is known, and `code` keeps alive all that is read
+    // here.
     unsafe {
         if ffi::Py_TYPE(code) != &raw mut ffi::PyCode_Type {
             return Err(DecodeError::NotCode);
@@ -239,7 +240,7 @@ pub(crate) fn decode_handlers(table: &[u8], code: &Decoded) -> Result<Vec<Handle
 /// instructions load them from there.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 unsafe fn add_implicit(instrs: &mut [Instr], consts: &mut Vec<Const>) {
     let mut places = FxHashMap::default();
     for instr in instrs.iter_mut().filter(|instr| instr.op == Op::LoadConst) {
@@ -256,7 +257,7 @@ unsafe fn add_implicit(instrs: &mut [Instr], consts: &mut Vec<Const>) {
 }
 
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 unsafe fn constant(object: *mut PyObject) -> Const {
     // SAFETY: as the caller says.
     unsafe {
@@ -268,14 +269,14 @@ unsafe fn constant(object: *mut PyObject) -> Const {
 }
 
 /// # Safety
-/// The GIL is held; `tuple` is a tuple.
+/// The caller has the GIL; `tuple` is a tuple.
 unsafe fn constants(tuple: *mut PyObject) -> Vec<Const> {
     // SAFETY: as the caller says.
     unsafe { items(tuple).map(|object| constant(object)).collect() }
 }
 
 /// # Safety
-/// The GIL is held; `tuple` is a tuple of strings.
+/// The caller has the GIL; `tuple` is a tuple of strings.
 unsafe fn strings(tuple: *mut PyObject) -> Result<Vec<String>, DecodeError> {
     // SAFETY: as the caller says.
     unsafe {
@@ -286,7 +287,7 @@ unsafe fn strings(tuple: *mut PyObject) -> Result<Vec<String>, DecodeError> {
 }
 
 /// # Safety
-/// The GIL is held; `tuple` is a tuple that outlives the iterator.
+/// The caller has the GIL; `tuple` is a tuple that outlives the iterator.
 unsafe fn items(tuple: *mut PyObject) -> impl Iterator<Item = *mut PyObject> {
     // SAFETY: as the caller says.
     unsafe { (0..ffi::PyTuple_GET_SIZE(tuple)).map(move |i| ffi::PyTuple_GET_ITEM(tuple, i)) }
@@ -295,7 +296,7 @@ unsafe fn items(tuple: *mut PyObject) -> impl Iterator<Item = *mut PyObject> {
 /// A string for messages, with lone surrogates (of file names that are not UTF-8) escaped.
 ///
 /// # Safety
-/// The GIL is held; `string` is a `str`.
+/// The caller has the GIL; `string` is a `str`.
 unsafe fn lossy(string: *mut PyObject) -> String {
     // SAFETY: as the caller says.
     unsafe {

@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 /// A code can't be decoded.
 ///
 /// # Safety
-/// The GIL is held; `code` is a code object.
+/// The caller has the GIL; `code` is a code object.
 pub unsafe fn export(code: Obj) -> Result<String, DecodeError> {
     // SAFETY: as the caller says.
     unsafe {

@@ -31,7 +31,7 @@ unsafe extern "C" {
 /// `Object` for an empty slot.
 ///
 /// # Safety
-/// The GIL is held; each value is null or a live object.
+/// The caller has the GIL; each value is null or a live object.
 pub unsafe fn live_types(values: &[*mut PyObject]) -> Vec<Type> {
     let of = |value: &*mut PyObject| {
         if value.is_null() {
@@ -48,7 +48,8 @@ pub unsafe fn live_types(values: &[*mut PyObject]) -> Vec<Type> {
 /// specialised form of the general opcode. Empty without feedback.
 ///
 /// # Safety
-/// The GIL is held; `unit` points to a code unit of a live code object and is no argument prefix.
+/// The caller has the GIL; `unit` points to a code unit of a live code object and is no argument
+/// prefix.
 pub unsafe fn hints(unit: *const u16, general: u8) -> Vec<Type> {
     // SAFETY: as the caller says.
     unsafe {
@@ -87,8 +88,8 @@ pub unsafe fn hints(unit: *const u16, general: u8) -> Vec<Type> {
 /// the getter is compiled.
 ///
 /// # Safety
-/// The GIL is held; `unit` points to an instruction of a live code object, with its cache behind
-/// it, that loads the attribute `name`.
+/// The caller has the GIL; `unit` points to an instruction of a live code object, with its cache
+/// behind it, that loads the attribute `name`.
 pub unsafe fn asked_getter(unit: *const u16, name: *mut PyObject) -> Vec<Type> {
     // SAFETY: as the caller says. The version may be that of a module's keys, or of a class that
     // was the receiver: the result is a hint like any other.
@@ -105,14 +106,14 @@ pub unsafe fn asked_getter(unit: *const u16, name: *mut PyObject) -> Vec<Type> {
 }
 
 /// # Safety
-/// The GIL is held; `class` is a live class.
+/// The caller has the GIL; `class` is a live class.
 unsafe fn exact(class: *mut PyTypeObject) -> Type {
     // SAFETY: as the caller says.
     Type::from_class_exact(unsafe { objects::class_handle(class) })
 }
 
 /// # Safety
-/// The GIL is held; `object` is a live object.
+/// The caller has the GIL; `object` is a live object.
 unsafe fn object(object: *mut PyObject) -> Type {
     // SAFETY: as the caller says.
     Type::from_object(unsafe { objects::object_handle(object) })
@@ -131,7 +132,7 @@ impl LiveClass {
 /// The function that has this version now.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 pub unsafe fn function_of_version(version: u32) -> Option<Owned> {
     // SAFETY: as the caller says; the result is alive now.
     unsafe { Owned::borrow(noted::function_of_version(version)) }
@@ -140,7 +141,7 @@ pub unsafe fn function_of_version(version: u32) -> Option<Owned> {
 /// The code object whose functions have this version, if none of them is alive.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 unsafe fn code_of_version(version: u32) -> Option<Owned> {
     // SAFETY: as the caller says; the result is alive now.
     unsafe { Owned::borrow(noted::code_of_version(version)) }
@@ -152,7 +153,7 @@ unsafe fn code_of_version(version: u32) -> Option<Owned> {
 /// instances.
 ///
 /// # Safety
-/// The GIL is held; `class` is a live class.
+/// The caller has the GIL; `class` is a live class.
 pub unsafe fn relatives(class: *mut PyTypeObject) -> Vec<LiveClass> {
     let mut found: Vec<LiveClass> = Vec::new();
     // SAFETY: live classes, and a class's base; `type.__subclasses__` runs no Python code.
@@ -201,7 +202,7 @@ static VERSIONS: LazyLock<Mutex<Versions>> = LazyLock::new(Mutex::default);
 /// The class that has this version now.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 pub unsafe fn class_of_version(version: u32) -> Option<LiveClass> {
     if version == 0 {
         return None;
@@ -230,7 +231,7 @@ pub unsafe fn class_of_version(version: u32) -> Option<LiveClass> {
 
 impl Versions {
     /// # Safety
-    /// The GIL is held.
+    /// The caller has the GIL.
     unsafe fn get(&self, version: u32) -> Option<LiveClass> {
         let reference = self.classes.get(&version)?;
         let mut class = std::ptr::null_mut();
@@ -249,7 +250,7 @@ impl Versions {
     /// mostly among them, and a process has some hundred others.
     ///
     /// # Safety
-    /// The GIL is held.
+    /// The caller has the GIL.
     unsafe fn look_at_newest(&mut self) {
         // SAFETY: live classes; the caller holds the lock.
         unsafe {
@@ -267,7 +268,7 @@ impl Versions {
     /// memory) are omitted.
     ///
     /// # Safety
-    /// The GIL is held.
+    /// The caller has the GIL.
     unsafe fn walk(&mut self) {
         self.classes.clear();
         if self.gone.len() > 10_000 {
@@ -295,7 +296,7 @@ impl Versions {
     /// Records a class under its version, if it has one.
     ///
     /// # Safety
-    /// A live class; the GIL is held.
+    /// A live class; the caller has the GIL.
     unsafe fn note(&mut self, class: *mut PyObject) {
         // SAFETY: as the caller says.
         unsafe {
@@ -319,7 +320,7 @@ impl Subclasses {
     /// `None` if it can't be loaded (out of memory).
     ///
     /// # Safety
-    /// The GIL is held.
+    /// The caller has the GIL.
     unsafe fn new() -> Option<Subclasses> {
         // SAFETY: as the caller says.
         unsafe {
@@ -339,7 +340,7 @@ impl Subclasses {
     /// list.
     ///
     /// # Safety
-    /// A live class; the GIL is held.
+    /// A live class; the caller has the GIL.
     unsafe fn of(&self, class: *mut PyObject) -> Vec<Owned> {
         // SAFETY: as the caller says; the list keeps its classes alive.
         unsafe {

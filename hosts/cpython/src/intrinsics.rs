@@ -76,7 +76,7 @@ impl FreeInts {
     /// Keeps a freed int; false if it is too long, or the list is full.
     ///
     /// # Safety
-    /// The lock is held; the int is exact and has no reference any more.
+    /// The caller has the lock; the int is exact and has no reference any more.
     unsafe fn keep(&self, object: Obj) -> bool {
         // SAFETY: the caller's promise; compiled code uses the same links.
         unsafe {
@@ -99,7 +99,7 @@ impl FreeInts {
     /// A kept int of two digits, of which only the size is valid.
     ///
     /// # Safety
-    /// The lock is held.
+    /// The caller has the lock.
     unsafe fn take_long(&self) -> Option<Obj> {
         // SAFETY: the caller's promise.
         unsafe {
@@ -117,7 +117,7 @@ impl FreeInts {
 /// A new reference to an int; aborts the process if there is no memory.
 ///
 /// # Safety
-/// The lock is held.
+/// The caller has the lock.
 pub(crate) unsafe extern "C" fn box_int(value: i64) -> Obj {
     const DIGIT: u64 = (1 << abi::long::DIGIT_BITS) - 1;
     let magnitude = value.unsigned_abs();
@@ -148,7 +148,7 @@ pub(crate) unsafe extern "C" fn box_int(value: i64) -> Obj {
 /// Deallocates an exact int.
 ///
 /// # Safety
-/// The lock is held; the int has no reference any more.
+/// The caller has the lock; the int has no reference any more.
 unsafe extern "C" fn free_int(object: Obj) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -161,8 +161,8 @@ unsafe extern "C" fn free_int(object: Obj) {
 /// The `tp_free` of `int` while the JIT is on: the interpreter's functions deallocate ints of
 /// containers and dicts, too.
 unsafe extern "C" fn keep_or_free(object: *mut c_void) {
-    // SAFETY: a slot's promises: the lock is held, and the object has no reference any more. A
-    // subclass has a slot of its own.
+    // SAFETY: a slot's promises: this thread has the lock, and the object has no reference any
+    // more. A subclass has a slot of its own.
     unsafe {
         let int: Obj = object.cast();
         if Py_TYPE(int) != &raw mut PyLong_Type || !FREE_INTS.keep(int) {
@@ -171,11 +171,11 @@ unsafe extern "C" fn keep_or_free(object: *mut c_void) {
     }
 }
 
-/// Turns on or off that compiled code reuses the memory of ints which the interpreter's functions
-/// have deallocated.
+/// Enables or disables that compiled code reuses the memory of ints which the interpreter's
+/// functions have deallocated.
 ///
 /// # Safety
-/// The lock is held.
+/// The caller has the lock.
 pub unsafe fn keep_deallocated_ints(on: bool) {
     // SAFETY: a static class; the interpreter frees its instances by this slot only.
     unsafe {
@@ -191,7 +191,7 @@ pub unsafe fn keep_deallocated_ints(on: bool) {
 /// Deallocates an object if that runs no user code and does not use the frame; returns 1 if it did.
 ///
 /// # Safety
-/// The lock is held; the object has no reference any more.
+/// The caller has the lock; the object has no reference any more.
 pub(crate) unsafe extern "C" fn free_leaf(object: Obj) -> i64 {
     // SAFETY: the caller's promise; a kept int is linked by its type field, as compiled code does
     // it.
@@ -216,7 +216,7 @@ pub(crate) unsafe extern "C" fn free_leaf(object: Obj) -> i64 {
 /// [`free_leaf`].
 ///
 /// # Safety
-/// The lock is held.
+/// The caller has the lock.
 pub(crate) unsafe fn is_leaf(object: Obj) -> bool {
     // SAFETY: the caller's promise.
     let class = unsafe { Py_TYPE(object) };
@@ -308,7 +308,7 @@ struct Found {
 fn found() -> &'static Found {
     static FOUND: OnceLock<Found> = OnceLock::new();
     FOUND.get_or_init(|| {
-        // SAFETY: the interpreter's lock is held.
+        // SAFETY: this thread has the interpreter's lock.
         unsafe {
             helpers::find_frame_readers();
             objects::instances::find();
@@ -415,7 +415,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
 }
 
 /// The addresses of the strings of one Latin-1 character, of which the interpreter has one each;
-/// null for a string that it allocates anew each time.
+/// null for a string that it allocates again each time.
 unsafe fn characters() -> u64 {
     static CHARACTERS: OnceLock<[usize; 256]> = OnceLock::new();
     let table = CHARACTERS.get_or_init(|| {
@@ -438,7 +438,7 @@ unsafe fn characters() -> u64 {
 /// The address of the lowest small int, if they are an array.
 unsafe fn small_ints() -> Option<u64> {
     let (lowest, end) = (-abi::long::SMALL_NEGATIVE, abi::long::SMALL_INTS);
-    // SAFETY: the lock is held; small ints are immortal.
+    // SAFETY: this thread has the lock; small ints are immortal.
     unsafe {
         let first = PyLong_FromLong(lowest.into()) as u64;
         let place = |int: i32| first + (int - lowest) as u64 * abi::long::SIZE as u64;

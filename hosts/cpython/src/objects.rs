@@ -71,7 +71,8 @@ impl Class {
     /// stale since it was looked at.
     ///
     /// # Safety
-    /// The GIL is held; `class` is this one, alive, with the order that it was registered with.
+    /// The caller has the GIL; `class` is this one, alive, with the order that it was registered
+    /// with.
     unsafe fn refer(&mut self, class: *mut PyObject) -> bool {
         if !self.is_mortal || self.held.is_some() {
             return true;
@@ -95,7 +96,7 @@ impl Object {
     /// As [`Class::refer`].
     ///
     /// # Safety
-    /// The GIL is held; `object` is this one, alive.
+    /// The caller has the GIL; `object` is this one, alive.
     unsafe fn refer(&mut self, object: *mut PyObject) -> bool {
         if self.held.is_some() {
             return true;
@@ -149,7 +150,7 @@ pub fn host() -> HostId {
 /// one, or the table is full) gets a stale handle, about which no facts are known.
 ///
 /// # Safety
-/// The GIL is held; `class` is a live, ready class.
+/// The caller has the GIL; `class` is a live, ready class.
 pub unsafe fn class_handle(class: *mut PyTypeObject) -> ClassHandle {
     // SAFETY: as the caller says.
     unsafe { lock().class(class) }
@@ -158,7 +159,7 @@ pub unsafe fn class_handle(class: *mut PyTypeObject) -> ClassHandle {
 /// Registers the interpreter's own class of every predefined type, so that each type has its class.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 pub unsafe fn register_builtins() {
     for &row in Predefined::ALL {
         // SAFETY: statics of the interpreter; the caller's promise.
@@ -169,7 +170,7 @@ pub unsafe fn register_builtins() {
 /// The handle of an object, which stays alive while the handle is.
 ///
 /// # Safety
-/// The GIL is held; `object` is a live object.
+/// The caller has the GIL; `object` is a live object.
 pub unsafe fn object_handle(object: *mut PyObject) -> ObjectHandle {
     // SAFETY: as the caller says.
     unsafe { lock().object(object) }
@@ -206,7 +207,7 @@ pub fn object_ptr(object: ObjectHandle) -> *mut PyObject {
 /// subclass may behave differently.
 ///
 /// # Safety
-/// The GIL is held; `object` is a live object.
+/// The caller has the GIL; `object` is a live object.
 pub unsafe fn const_value(object: *mut PyObject) -> ConstValue {
     // SAFETY: as the caller says; each function is called only for objects of its exact class.
     unsafe {
@@ -235,7 +236,7 @@ pub unsafe fn const_value(object: *mut PyObject) -> ConstValue {
 /// The code objects among a code's constants.
 ///
 /// # Safety
-/// The lock is held; a live code object.
+/// The caller has the lock; a live code object.
 pub unsafe fn constant_codes(code: *mut PyObject) -> impl Iterator<Item = *mut PyObject> {
     // SAFETY: the caller's; constants are a tuple.
     unsafe {
@@ -264,7 +265,7 @@ pub unsafe fn codes_within(code: *mut PyObject) -> Vec<ObjectHandle> {
 /// The text of a string, unless it has a lone surrogate in it.
 ///
 /// # Safety
-/// The GIL is held; `object` is a live `str`.
+/// The caller has the GIL; `object` is a live `str`.
 pub unsafe fn text(object: *mut PyObject) -> Option<String> {
     let mut length = 0;
     // SAFETY: as the caller says; the string owns the buffer while it lives.
@@ -366,7 +367,7 @@ impl Registry {
     }
 
     /// # Safety
-    /// The GIL is held; `class` is a live class.
+    /// The caller has the GIL; `class` is a live class.
     unsafe fn class(&mut self, class: *mut PyTypeObject) -> ClassHandle {
         // SAFETY: as the caller says.
         let mro = unsafe { abi::read::<*mut PyObject, _>(class, type_::MRO) };
@@ -394,7 +395,7 @@ impl Registry {
     }
 
     /// # Safety
-    /// The GIL is held; `class` is a live class with resolution order `mro`.
+    /// The caller has the GIL; `class` is a live class with resolution order `mro`.
     unsafe fn register_class(
         &mut self,
         class: *mut PyTypeObject,
@@ -462,7 +463,7 @@ impl Registry {
     }
 
     /// # Safety
-    /// The GIL is held; `object` is a live object.
+    /// The caller has the GIL; `object` is a live object.
     unsafe fn object(&mut self, object: *mut PyObject) -> ObjectHandle {
         // SAFETY: as the caller says.
         unsafe {
@@ -537,7 +538,7 @@ unsafe fn class_name(class: *mut PyTypeObject) -> String {
 /// runs.
 ///
 /// # Safety
-/// The GIL is held; `object` is a live object.
+/// The caller has the GIL; `object` is a live object.
 unsafe fn object_name(object: *mut PyObject) -> String {
     // SAFETY: as the caller says; the class determines the fields that are read.
     unsafe {

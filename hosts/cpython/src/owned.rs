@@ -16,11 +16,11 @@ impl Owned {
     /// is dropped) is `None`.
     ///
     /// # Safety
-    /// The GIL is held; `object` is null or a strong reference of the caller's.
+    /// The caller has the GIL; `object` is null or a strong reference of the caller's.
     pub unsafe fn take(object: *mut PyObject) -> Option<Owned> {
         let owned = NonNull::new(object).map(Owned);
         if owned.is_none() {
-            // SAFETY: the GIL is held.
+            // SAFETY: this thread has the GIL.
             unsafe { PyErr_Clear() };
         }
         owned
@@ -29,10 +29,10 @@ impl Owned {
     /// A new reference to an object that another owner keeps alive; `None` for null.
     ///
     /// # Safety
-    /// The GIL is held; `object` is null or a live object.
+    /// The caller has the GIL; `object` is null or a live object.
     pub unsafe fn borrow(object: *mut PyObject) -> Option<Owned> {
         let object = NonNull::new(object)?;
-        // SAFETY: the object is alive and the GIL is held.
+        // SAFETY: the object is alive and this thread has the GIL.
         unsafe { Py_INCREF(object.as_ptr()) };
         Some(Owned(object))
     }
@@ -52,7 +52,8 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours, and the GIL is held wherever an `Owned` is dropped.
+        // SAFETY: the reference is ours, and this thread has the GIL wherever an `Owned` is
+        // dropped.
         unsafe { Py_DECREF(self.0.as_ptr()) };
     }
 }

@@ -18,7 +18,7 @@ const MAX_DEPTH: u32 = 64;
 /// may be pending in addition.
 ///
 /// # Safety
-/// The GIL is held; the context is a dict.
+/// The caller has the GIL; the context is a dict.
 pub unsafe fn render(template: &str, context: Obj) -> Result<String, String> {
     let mut environment = Environment::new();
     // A missing name is a fault of ours, which a test must detect.
@@ -31,7 +31,7 @@ pub unsafe fn render(template: &str, context: Obj) -> Result<String, String> {
 }
 
 /// # Safety
-/// The GIL is held; a live object.
+/// The caller has the GIL; a live object.
 unsafe fn value_of(object: Obj, depth: u32) -> Result<Value, String> {
     if depth > MAX_DEPTH {
         return Err("the context is nested too deeply".to_owned());
@@ -90,7 +90,7 @@ unsafe fn value_of(object: Obj, depth: u32) -> Result<Value, String> {
 }
 
 /// # Safety
-/// The GIL is held; a live str.
+/// The caller has the GIL; a live str.
 unsafe fn str_of(object: Obj) -> Result<String, String> {
     // SAFETY: the caller's promise; the UTF-8 form lives as long as the str.
     unsafe {

@@ -50,7 +50,7 @@ contain more. A type keeps the class or object that it names alive.";
 /// The class, created by the first call; a new reference, or null with an exception set.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 pub unsafe fn class() -> Object {
     // SAFETY: the caller's promise; the static is read and written under the GIL.
     unsafe {
@@ -120,7 +120,7 @@ unsafe fn make_class() -> Object {
 /// A new object; takes over the reference to `keeps`.
 ///
 /// # Safety
-/// The GIL is held; `class` is the class of types; `keeps` is a tuple or null.
+/// The caller has the GIL; `class` is the class of types; `keeps` is a tuple or null.
 unsafe fn allocate(class: Object, ty: Type, pin: Pin, keeps: Object) -> Object {
     // SAFETY: the class determines the size of its instances; the fields are written before the
     // object is published.
@@ -143,8 +143,8 @@ unsafe fn allocate(class: Object, ty: Type, pin: Pin, keeps: Object) -> Object {
 /// A type as a Python object, with its reach pinned and kept alive.
 ///
 /// # Safety
-/// The GIL is held, the class was created, and the handles in the type are alive or permanently
-/// stale.
+/// The caller has the GIL, the class was created, and the handles in the type are alive or
+/// permanently stale.
 unsafe fn new(ty: Type) -> Result<Object, ()> {
     let pin = match (ty.unique_class(), ty.as_object()) {
         (Some(class), _) => class.try_pin().map_or(Pin::None, Pin::Class),
@@ -181,7 +181,7 @@ unsafe fn new(ty: Type) -> Result<Object, ()> {
 /// The type behind a Python object, if it is one.
 ///
 /// # Safety
-/// The GIL is held, and the object is alive.
+/// The caller has the GIL, and the object is alive.
 unsafe fn type_of(object: Object) -> Option<Type> {
     // SAFETY: the class has no subclasses, so its instances have this layout.
     unsafe {
@@ -204,7 +204,7 @@ fn ready() -> Result<(), ()> {
         if is_started() {
             return Ok(());
         }
-        // SAFETY: the GIL is held, and a method runs without a pending exception.
+        // SAFETY: this thread has the GIL, and a method runs without a pending exception.
         unsafe {
             abi::validate().map_err(|error| error.to_string())?;
             objects::register_builtins();
@@ -212,7 +212,7 @@ fn ready() -> Result<(), ()> {
         Ok(())
     });
     ready.as_ref().copied().map_err(|reason| {
-        // SAFETY: the GIL is held.
+        // SAFETY: this thread has the GIL.
         raise(unsafe { PyExc_RuntimeError }, reason);
     })
 }
@@ -220,7 +220,7 @@ fn ready() -> Result<(), ()> {
 /// Releases the type's pin and references.
 ///
 /// # Safety
-/// The GIL is held; the object is a type.
+/// The caller has the GIL; the object is a type.
 unsafe fn let_go(object: Object) {
     // SAFETY: the caller's promise. The object is empty before any other code runs.
     unsafe {
@@ -327,7 +327,7 @@ unsafe extern "C" fn compare(left: Object, right: Object, operator: c_int) -> Ob
 }
 
 /// # Safety
-/// The GIL is held; the operands are alive.
+/// The caller has the GIL; the operands are alive.
 unsafe fn operate(left: Object, right: Object, operation: fn(Type, Type) -> Type) -> Object {
     // SAFETY: the caller's promise.
     guarded(|| unsafe {

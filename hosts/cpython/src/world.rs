@@ -160,7 +160,7 @@ impl<'a> CPythonWorld<'a> {
     /// The `World` of a function with this code, and these globals and builtins (as in its frame).
     ///
     /// # Safety
-    /// The interpreter's lock is held, and all three objects live, as long as this is used.
+    /// The caller has the interpreter's lock, and all three objects live, as long as this is used.
     pub unsafe fn new(
         host: &Host,
         code: Obj,
@@ -231,7 +231,7 @@ struct Name(Obj);
 
 impl Name {
     fn new(text: &str) -> Option<Name> {
-        // SAFETY: the lock is held.
+        // SAFETY: this thread has the lock.
         unsafe {
             let mut object =
                 PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as Py_ssize_t);
@@ -246,8 +246,8 @@ impl Name {
 
     /// Its address, which is kept alive forever, and its hash.
     fn hashed(&self) -> [i64; 2] {
-        // SAFETY: the lock is held; a unit that names the string may outlive the string's other
-        // owners.
+        // SAFETY: this thread has the lock; a unit that names the string may outlive the string's
+        // other owners.
         unsafe {
             let hash = PyObject_Hash(self.0);
             dictionaries::hold(self.0);
@@ -323,7 +323,7 @@ impl World for CPythonWorld<'_> {
 
     fn global_get(&self, namespace: u64, name: &str) -> Option<IntrinsicCall> {
         let (globals, _) = self.namespace(namespace)?;
-        // SAFETY: the lock is held while a world is queried; a live dictionary and string.
+        // SAFETY: this thread has the lock while a world is queried; a live dictionary and string.
         unsafe {
             let name = Name::new(name)?;
             if PyDict_CheckExact(globals) == 0 || PyDict_GetItemWithError(globals, name.0).is_null()
@@ -403,7 +403,7 @@ impl World for CPythonWorld<'_> {
 
     fn tuple_items(&self, object: ObjectHandle) -> Option<Vec<ObjectHandle>> {
         let tuple = object_of(object)?;
-        // SAFETY: the lock is held while a world is queried; a tuple owns its items.
+        // SAFETY: this thread has the lock while a world is queried; a tuple owns its items.
         unsafe {
             (PyTuple_CheckExact(tuple) != 0).then(|| {
                 (0..PyTuple_Size(tuple))

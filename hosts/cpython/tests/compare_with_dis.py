@@ -1,6 +1,7 @@
 """Compares the text form of decoded code objects with the output of the `dis` module.
 
-The host's Rust tests run it on a sample of the standard library. By itself, with Cladonia installed, it takes all of it:
+The host's Rust tests run it on a sample of the standard library. By itself, with Cladonia
+installed, it covers all of it:
 `python compare_with_dis.py [one_in]`.
 """
 

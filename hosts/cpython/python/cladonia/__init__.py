@@ -1,7 +1,7 @@
 """Cladonia: a just-in-time compiler that lives inside a stock CPython.
 
     python -m cladonia script.py        runs a program with the JIT on
-    import cladonia; cladonia.enable()  turns it on from inside a program
+    import cladonia; cladonia.enable()  enables it from inside a program
 
 A program never needs Cladonia to be correct: on a Python that Cladonia can't work in, everything
 runs interpreted, and `available()` returns the reason. Importing this package is cheap; the first
@@ -49,7 +49,7 @@ def available() -> str | None:
 
 def enable(threshold: int | None = None, force_exit: str | None = None, oracle: bool = False, without: str | None = None,
            check_facts: bool = False, compile_threads: int | None = None) -> None:
-    """Turn the JIT on for the whole process.
+    """Enable the JIT for the whole process.
 
     - `threshold`: the number of interpreted calls of a function (or iterations of a loop) before it
       is compiled; 0 compiles before the first execution, None is the default.
@@ -71,7 +71,7 @@ def enable(threshold: int | None = None, force_exit: str | None = None, oracle: 
 
 
 def disable() -> None:
-    """Turn the JIT off and undo every entry it has put into a function."""
+    """Disable the JIT and undo every function entry that it has replaced."""
     _native.load().disable()
 
 
@@ -101,7 +101,7 @@ def report(path: str | os.PathLike[str], samples: bool = True) -> Report:
     became machine code, and the reasons why others did not.
 
     With `with cladonia.report("out.html"): ...` the page covers the block; otherwise it covers the
-    process until its end, or until `.write()`. There is one recording at a time: another one ends
+    process until it exits, or until `.write()`. There is one recording at a time: another one ends
     the first. `samples=False` records no times, and does not use the signal SIGPROF, which a
     program may need itself.
     """
@@ -189,11 +189,11 @@ if TYPE_CHECKING:
 
 
 def jit(f=None, /, *, strict=False):
-    """Decorator: compile this function now, rather than when it turns out to be hot.
+    """Decorator: compile this function now, rather than when it becomes hot.
 
     The function itself is returned, not a wrapper. A function that can't be compiled stays
     interpreted, and `why_not` returns the reason; `@jit(strict=True)` raises `NotCompiled`
-    instead. If the function turns out to be slower as machine code, a `JitWarning` reports it
+    instead. If the function is slower as machine code, a `JitWarning` reports it
     once, with the reason.
     """
     if type(strict) is not bool:

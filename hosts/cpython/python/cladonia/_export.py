@@ -1,6 +1,6 @@
-"""`python -m cladonia export script.py`: a program as typed bytecode, with what the interpreter has
-observed as hints, and all that a compile of each of its functions follows from: `cladonia hir
-FILE.tbc` and so on give the same without Python."""
+"""`python -m cladonia export script.py`: writes a program as typed bytecode, with the interpreter's
+feedback as hints, and the inputs of the compile of each function: `cladonia hir FILE.tbc` and so on
+print the same stages without Python."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ OPTIONAL_PASSES = ("types", "split", "inline", "virtuals", "headers", "heap", "h
 LARGEST_THRESHOLD = 2**31 - 1
 MOST_COMPILE_THREADS = 64
 
-#: The environment variables that turn the JIT on in a process (`cladonia.pth` checks the same
+#: The environment variables that enable the JIT in a process (`cladonia.pth` checks the same
 #: ones).
 ON = ("CLADONIA_ON", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE", "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_COMPILE_THREADS", "CLADONIA_STATS", "CLADONIA_REPORT")
 #: The boolean ones: empty or 0 is False. Empty values of the others are ignored.

@@ -1,4 +1,4 @@
-"""Turns the JIT on according to the environment: called by the command line, and by `cladonia.pth`
+"""Enables the JIT according to the environment: called by the command line, and by `cladonia.pth`
 in every child process.
 
 A wrong value never breaks the program: it prints one line on stderr, and the program runs
@@ -19,7 +19,7 @@ def switched_on(name):
 
 
 def from_environment():
-    """Turn the JIT on according to the CLADONIA_* variables."""
+    """Enable the JIT according to the CLADONIA_* variables."""
     environ = os.environ
     if not _configure(environ):
         return
@@ -89,7 +89,7 @@ def _name_code(perf):
 
 
 def _turn_off_by(number):
-    """Turn the JIT off, permanently, on this signal."""
+    """Disable the JIT, permanently, on this signal."""
     import signal
 
     def off(*_):

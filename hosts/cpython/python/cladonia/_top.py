@@ -77,7 +77,7 @@ class Server:
             return
         os.write(self._wake[1], b".")
         self._done.acquire()
-        # The system lists a thread for a moment after its end.
+        # The system lists a thread for a moment after it has ended.
         for _ in range(1000):
             if not os.path.exists(f"/proc/self/task/{self._number}"):
                 break

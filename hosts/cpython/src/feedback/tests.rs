@@ -127,7 +127,7 @@ p = FeedbackPoint()";
 #[test]
 fn an_unknown_version_has_no_class_and_no_function() {
     with_python(|| {
-        // SAFETY: the lock is held.
+        // SAFETY: this thread has the lock.
         unsafe {
             assert!(class_of_version(0).is_none());
             assert!(class_of_version(u32::MAX).is_none());

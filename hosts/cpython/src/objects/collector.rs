@@ -93,7 +93,7 @@ impl Registry {
     fn held_by(&self, namespace: usize) -> Vec<*mut PyObject> {
         let mut found = Vec::new();
         for held in self.holdings.get(&namespace).into_iter().flatten() {
-            // An object that was registered anew since is referred to by its old handle, and
+            // An object that was registered again since is referred to by its old handle, and
             // belongs to no namespace.
             let is_own = |units: Units| units.holder() == Some(namespace);
             match held {
@@ -118,7 +118,7 @@ static ORIGINAL: AtomicUsize = AtomicUsize::new(0);
 /// Makes watched dicts report the references of their functions' units.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 pub unsafe fn interpose() {
     // SAFETY: the class is static and complete, and nothing compares this slot.
     unsafe {
@@ -134,7 +134,7 @@ pub unsafe fn interpose() {
 /// Restores the class's own function. (Classes derived from it meanwhile keep ours.)
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 pub unsafe fn restore() {
     let original = ORIGINAL.load(Relaxed);
     if original != 0 {

@@ -1,18 +1,22 @@
-//! Instances of the program's own classes, allocated and deallocated without the interpreter's general functions.
+//! Instances of user classes, allocated and deallocated without the interpreter's general
+//! functions.
 //!
-//! `PyType_GenericAlloc` and `subtype_dealloc` work for every class: they look for slots, finalisers, weak references and bases
-//! written in C each time, and allocate and free memory. For a class whose instances have nothing of all that (a [`Plan`]) it is known
-//! what is to be done. For example, of
+//! `PyType_GenericAlloc` and `subtype_dealloc` work for every class: they look for slots,
+//! finalisers, weak references and bases written in C each time, and allocate and free memory. A
+//! [`Plan`] describes a class whose instances have none of these, so the checks are made once. For
+//! example, of
 //!
 //! ```python
 //! class Point:
 //!     def __init__(self, x, y): self.x, self.y = x, y
 //! ```
 //!
-//! an instance that dies in compiled code drops two values and a reference to its class, and its memory is kept for the next
-//! `Point`. A plan holds for one version of its class: `Point.__del__ = f` gives the class another one.
+//! an instance that compiled code deallocates drops two values and a reference to its class, and
+//! its memory is kept for the next `Point`. A plan is valid for one version of its class:
+//! `Point.__del__ = f` gives the class another one.
 //!
-//! The count of allocations by which the collector is started is left alone by both, since memory that is used again adds nothing to it.
+//! Both leave the count of allocations that triggers a collection unchanged, since reused memory
+//! adds nothing to it.
 //!
 //! Safety: all functions need the interpreter's lock, and live objects where they take some.
 
@@ -24,26 +28,27 @@ use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::ptr;
 
-/// Classes that are known at one time.
+/// Maximum classes that are known at one time.
 const CLASSES: usize = 256;
-/// Blocks of memory that are kept for one class.
+/// Maximum blocks of memory that are kept for one class.
 const MOST_SPARE: usize = 24;
-/// How deep deallocations may nest before the interpreter takes over, which defers those that nest too deeply.
+/// Maximum nesting of deallocations before the interpreter takes over, which defers those that nest
+/// too deeply.
 const MOST_NESTED: u32 = 24;
 
 /// The largest size without values, in bytes: memory for larger ones is not kept.
 const LARGEST: Py_ssize_t = 512;
 
-/// What an instance of a class is made of.
+/// The layout of a class's instances.
 #[derive(Clone, Copy)]
 struct Plan {
     /// Bytes before the object.
     before: i32,
-    /// Where its slots end, which begin behind the object's head.
+    /// The end of its slots, which start behind the object's head.
     slots_end: i32,
-    /// Whether it has inline values, behind its slots.
+    /// True if it has inline values, behind its slots.
     has_values: bool,
-    /// Whether it has the word for weak references before it.
+    /// True if it has the word for weak references before it.
     has_weak: bool,
 }
 
@@ -51,7 +56,7 @@ struct Plan {
 struct Known {
     class: *mut PyTypeObject,
     version: u32,
-    /// `None` if the interpreter's functions are to do the work.
+    /// `None` if the interpreter's functions must do the work.
     plan: Option<Plan>,
     spare: [Obj; MOST_SPARE],
     count: usize,
@@ -60,7 +65,8 @@ struct Known {
 struct Table {
     rows: UnsafeCell<[Known; CLASSES]>,
     nested: Cell<u32>,
-    /// The `tp_dealloc` of all classes that are made by `class` statements and have no base with one of its own.
+    /// The `tp_dealloc` of all classes that a `class` statement creates without a base that has one
+    /// of its own.
     dealloc: Cell<Option<destructor>>,
 }
 
@@ -81,16 +87,17 @@ static TABLE: Table = Table {
     dealloc: Cell::new(None),
 };
 
-/// Find the function that deallocates instances of most classes, by a class that is made for it. Nothing is planned without.
+/// Finds the function that deallocates instances of most classes, by means of a class created for
+/// this. Without it there are no plans.
 pub unsafe fn find() {
-    // SAFETY: the lock is held; the class is dropped once.
+    // SAFETY: this thread has the lock; the class is dropped once.
     unsafe {
         let metaclass: Obj = (&raw mut PyType_Type).cast();
         let class = PyObject_CallFunction(metaclass, c"s(){}".as_ptr(), c"instance".as_ptr());
         if class.is_null() {
             return PyErr_Clear();
         }
-        // Where the collector counts its objects itself, what is kept would have to be counted.
+        // If the collector counts its objects itself, kept memory would have to be counted too.
         if !abi::COLLECTOR_COUNTS {
             TABLE
                 .dealloc
@@ -103,7 +110,7 @@ pub unsafe fn find() {
 /// The row of a class, up to date; null if the class has no version.
 #[inline]
 unsafe fn row(class: *mut PyTypeObject) -> *mut Known {
-    // SAFETY: the lock is held; the class is alive.
+    // SAFETY: this thread has the lock; the class is alive.
     unsafe {
         // The golden ratio's part of 2^64 (Fibonacci hashing).
         const MIX: u64 = 11_400_714_819_323_198_485;
@@ -123,10 +130,11 @@ unsafe fn row(class: *mut PyTypeObject) -> *mut Known {
     }
 }
 
-/// Free what is kept for a class, which may not be alive any more.
+/// Frees the memory that is kept for a class, which may be deallocated already.
 #[cold]
 unsafe fn forget(row: *mut Known) {
-    // SAFETY: the memory is that of objects of the row's plan, with so many bytes before them.
+    // SAFETY: the memory comes from objects of the row's plan, with that number of bytes before
+    // them.
     unsafe {
         let Some(plan) = (*row).plan else { return };
         while (*row).count > 0 {
@@ -137,7 +145,7 @@ unsafe fn forget(row: *mut Known) {
     }
 }
 
-/// What is to be done for instances of a class, if that can be said once for all of them.
+/// The plan for instances of a class, if one plan fits all of them.
 #[cold]
 unsafe fn plan(class: *mut PyTypeObject) -> Option<Plan> {
     const MANAGED: u64 = (type_::FLAG_INLINE_VALUES | type_::FLAG_MANAGED_DICT) as u64;
@@ -156,7 +164,7 @@ unsafe fn plan(class: *mut PyTypeObject) -> Option<Plan> {
         };
         let mut base = class;
         while base != &raw mut PyBaseObject_Type {
-            // The slots of a class that only classes like this one derive from are objects.
+            // The slots of a class with only bases like this one are objects.
             if base.is_null() || !is_generic(base) {
                 return None;
             }
@@ -181,7 +189,7 @@ unsafe fn plan(class: *mut PyTypeObject) -> Option<Plan> {
         }
         let has_weak = PyType_HasFeature(class, Py_TPFLAGS_MANAGED_WEAKREF) != 0;
         let (weak, dict) = ((*class).tp_weaklistoffset, (*class).tp_dictoffset);
-        // A place among the slots for either is not an object that is only dropped.
+        // If one of these is among the slots, it is not an object that is simply dropped.
         if weak > 0 || dict > 0 {
             return None;
         }
@@ -197,10 +205,11 @@ unsafe fn plan(class: *mut PyTypeObject) -> Option<Plan> {
     }
 }
 
-/// An instance without attributes of a class, as `object.__new__` makes it; `None` if there is no plan for the class. Null, with an
-/// exception, if there is no memory.
+/// A new instance of a class without attributes, as `object.__new__` creates it; `None` if there is
+/// no plan for the class. Null, with an exception, if there is no memory.
 pub unsafe fn allocate(class: *mut PyTypeObject) -> Option<Obj> {
-    // SAFETY: the memory that is kept is that of an object of this class, with null in its slots and values.
+    // SAFETY: the kept memory comes from an object of this class, with null in its slots and
+    // values.
     unsafe {
         let row = row(class);
         let plan = row.as_ref()?.plan?;
@@ -221,9 +230,9 @@ pub unsafe fn allocate(class: *mut PyTypeObject) -> Option<Obj> {
     }
 }
 
-/// Deallocate an object that has no reference any more: in place of `_Py_Dealloc`.
+/// Deallocates an object that has no reference any more: replaces `_Py_Dealloc`.
 pub unsafe extern "C" fn dealloc(dead: Obj) {
-    // SAFETY: the lock is held; no one else has the object.
+    // SAFETY: this thread has the lock; there is no other reference to the object.
     unsafe {
         let class = Py_TYPE(dead);
         let generic = TABLE.dealloc.get();
@@ -248,7 +257,7 @@ pub unsafe extern "C" fn dealloc(dead: Obj) {
     }
 }
 
-/// Whether an instance has neither a dict of its own nor weak references.
+/// True if an instance has neither a dict of its own nor weak references.
 #[inline]
 unsafe fn is_plain(dead: Obj, plan: Plan) -> bool {
     // SAFETY: the caller's: an instance of the plan's class.
@@ -261,10 +270,11 @@ unsafe fn is_plain(dead: Obj, plan: Plan) -> bool {
     }
 }
 
-/// Drop what an instance has, and keep its memory.
+/// Drops an instance's values, and keeps its memory.
 unsafe fn end(dead: Obj, class: *mut PyTypeObject, plan: Plan) {
-    // SAFETY: the caller's: an instance of the plan's class, as `is_plain` says. Dropping its values may run arbitrary user code, which
-    // cannot reach it: the collector does not know it any more.
+    // SAFETY: the caller's: an instance of the plan's class, for which `is_plain` is true. Dropping
+    // its values may run arbitrary user code, which cannot reach it: the collector does not track
+    // it any more.
     unsafe {
         untrack(dead);
         let mut place = size_of::<PyObject>() as i32;
@@ -280,10 +290,10 @@ unsafe fn end(dead: Obj, class: *mut PyTypeObject, plan: Plan) {
                 drop_at(dead, own + values::VALUES + 8 * index);
             }
         }
-        // The class may have changed meanwhile, and its row may be another's.
+        // The class may have changed meanwhile, and its row may belong to another class.
         let row = row(class);
         if !row.is_null() && (*row).plan.is_some() && (*row).count < MOST_SPARE {
-            // Not known to the collector, and with none of its flags.
+            // Not tracked by the collector, and with none of its flags.
             set_field::<[usize; 2]>(dead, -object::GC_HEAD, [0, 0]);
             (*row).spare[(*row).count] = dead;
             (*row).count += 1;
@@ -294,7 +304,7 @@ unsafe fn end(dead: Obj, class: *mut PyTypeObject, plan: Plan) {
     }
 }
 
-/// Drop what is at a place of an object, and leave null there.
+/// Drops the object at a place of another one, and leaves null there.
 #[inline]
 unsafe fn drop_at(dead: Obj, place: i32) {
     // SAFETY: the caller's: there is null or an object.
@@ -308,7 +318,7 @@ unsafe fn drop_at(dead: Obj, place: i32) {
     }
 }
 
-/// Drop a reference.
+/// Drops a reference.
 #[inline]
 pub unsafe fn drop_one(value: Obj) {
     // SAFETY: the caller's reference.

@@ -27,7 +27,7 @@ static MAIN: AtomicUsize = AtomicUsize::new(0);
 /// `iter(list)`.
 ///
 /// # Safety
-/// The GIL is held; an exact list.
+/// The caller has the GIL; an exact list.
 #[inline]
 pub unsafe fn make(list: Obj) -> Obj {
     // SAFETY: the caller's promise; the memory comes from an iterator of a list, and still has its
@@ -48,7 +48,7 @@ pub unsafe fn make(list: Obj) -> Obj {
 /// else 0.
 ///
 /// # Safety
-/// The GIL is held; an iterator of exactly this class.
+/// The caller has the GIL; an iterator of exactly this class.
 #[inline]
 pub unsafe fn next(iterator: Obj, out: *mut Obj) -> i64 {
     // SAFETY: the caller's promise; an iterator that is not exhausted has its list.
@@ -73,7 +73,7 @@ pub unsafe fn next(iterator: Obj, out: *mut Obj) -> i64 {
 /// True if the current interpreter is the main one.
 fn is_main() -> bool {
     let main = MAIN.load(Relaxed);
-    // SAFETY: the GIL is held by a thread of some interpreter. While there is only one interpreter,
+    // SAFETY: the GIL belongs to a thread of some interpreter. While there is only one interpreter,
     // the thread's need not be read.
     unsafe {
         PyInterpreterState_Head() as usize == main
@@ -96,7 +96,7 @@ unsafe extern "C" fn dealloc(iterator: Obj) {
 /// Keeps the memory of iterators from now on; undone by [`restore`].
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 pub unsafe fn interpose() {
     // SAFETY: the class is static and complete, and nothing compares this slot.
     unsafe {
@@ -113,7 +113,7 @@ pub unsafe fn interpose() {
 /// Restores the class's own function.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 pub unsafe fn restore() {
     let original = ORIGINAL.load(Relaxed);
     if original != 0 {

@@ -14,7 +14,7 @@ use pyo3_ffi::{self as ffi, PyObject};
 /// not pinned yet are released too. Returns the number of released references.
 ///
 /// # Safety
-/// The GIL is held. Giving up a reference may run finalisers, thus any Python code.
+/// The caller has the GIL. Giving up a reference may run finalisers, thus any Python code.
 pub unsafe fn release_unused() -> usize {
     // The lock is released before the references are: a finaliser may call this function again.
     let released = lock().release_unused();
@@ -119,7 +119,7 @@ impl Reach {
     /// exception set if there is no memory.
     ///
     /// # Safety
-    /// The GIL is held, and the handles are alive.
+    /// The caller has the GIL, and the handles are alive.
     pub unsafe fn keeps(&self) -> *mut PyObject {
         let mut kept = Vec::new();
         {
@@ -173,7 +173,7 @@ impl Reach {
 /// functions of this namespace.
 ///
 /// # Safety
-/// The GIL is held, and all of it is alive.
+/// The caller has the GIL, and all of it is alive.
 pub unsafe fn hold(pins: &Pins, namespace: *mut PyObject) {
     lock().for_each_reached(pins, |registry, reached| {
         registry.change_units(reached, |units| units.add(namespace as usize));
@@ -194,7 +194,7 @@ pub fn unhold(pins: &Pins) {
 }
 
 impl Registry {
-    /// Calls `act` for the reach of some pins, except objects that were registered anew since:
+    /// Calls `act` for the reach of some pins, except objects that were registered again since:
     /// those are kept alive among the retired ones until their last pin is dropped.
     fn for_each_reached(&mut self, pins: &Pins, act: impl Fn(&mut Registry, Held)) {
         let classes = pins
@@ -233,7 +233,7 @@ impl Registry {
     /// Takes references to objects that were only pinned so far.
     ///
     /// # Safety
-    /// The GIL is held; it is alive.
+    /// The caller has the GIL; it is alive.
     unsafe fn refer(&mut self, to: Held) {
         // SAFETY: the caller's promise; a class keeps its resolution order alive.
         unsafe {

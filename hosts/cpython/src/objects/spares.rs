@@ -53,7 +53,7 @@ impl Spares {
     /// Frees all of it.
     ///
     /// # Safety
-    /// The GIL is held.
+    /// The caller has the GIL.
     pub unsafe fn free(&self) {
         while let Some(object) = self.take() {
             // SAFETY: memory of an object that the collector does not track.

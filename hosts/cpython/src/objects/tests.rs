@@ -96,11 +96,11 @@ weakref.finalize(held, dead.append, 1)";
             objects: vec![handle.pin()],
             ..Pins::default()
         };
-        // SAFETY: the lock is held; the scope has the object.
+        // SAFETY: this thread has the lock; the scope has the object.
         unsafe { hold(&pins, scope) };
         run("del scope['held']", &[("scope", scope)]);
         assert!(!object_ptr(handle).is_null());
-        // SAFETY: the lock is held.
+        // SAFETY: this thread has the lock.
         unsafe { release_unused() };
         run("assert not dead", &[("dead", get(scope, "dead"))]);
         assert!(handle.is_alive(), "a unit holds it");
@@ -108,7 +108,7 @@ weakref.finalize(held, dead.append, 1)";
         assert_eq!(unsafe { object_handle(object_ptr(handle)) }, handle);
         unhold(&pins);
         drop(pins);
-        // SAFETY: the lock is held.
+        // SAFETY: this thread has the lock.
         unsafe { release_unused() };
         assert!(!handle.is_alive());
         run("assert dead", &[("dead", get(scope, "dead"))]);
@@ -132,7 +132,8 @@ fn the_reach_of_a_pin_is_released_with_it() {
         let of = |class| Reach::of_handles(Some(class), None);
         let (of_a, of_b, of_object) = (of(a), of(b), Reach::of_handles(None, Some(object)));
         drop(pin_a);
-        // SAFETY: the lock is held, and no compile is running; the script keeps all of it alive.
+        // SAFETY: this thread has the lock, and no compile is running; the script keeps all of it
+        // alive.
         unsafe { of_a.settle() };
         assert!(a.is_alive(), "the object needs its class");
         drop(pin_object);
@@ -156,7 +157,7 @@ fn a_class_of_the_interpreter_is_never_released() {
         let class = class_of(scope, "Complex");
         let object = object_of(scope, "number");
         let reach = Reach::of_handles(Some(class), Some(object));
-        // SAFETY: the lock is held, and no compile is running.
+        // SAFETY: this thread has the lock, and no compile is running.
         unsafe { reach.settle() };
         assert!(class.is_alive() && !object.is_alive());
     });
@@ -178,7 +179,7 @@ fn a_replaced_class_is_released_with_its_last_pin() {
         assert!(before.is_alive(), "it is pinned");
         let reach = Reach::of_handles(Some(before), None);
         drop(pin);
-        // SAFETY: the lock is held, and no compile is running.
+        // SAFETY: this thread has the lock, and no compile is running.
         unsafe { reach.settle() };
         assert!(!before.is_alive());
         run(

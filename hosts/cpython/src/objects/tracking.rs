@@ -38,8 +38,8 @@ static YOUNGEST: AtomicUsize = AtomicUsize::new(0);
 /// # Safety
 /// Called once, with the GIL of the main interpreter, before anything is tracked.
 pub unsafe fn find() -> Result<(), String> {
-    // SAFETY: the GIL is held. A newly tracked object is the last of the list, so the head is its
-    // next one.
+    // SAFETY: this thread has the GIL. A newly tracked object is the last of the list, so the head
+    // is its next one.
     unsafe {
         if abi::COLLECTOR_COUNTS {
             return Ok(());
@@ -66,7 +66,7 @@ fn header_of(object: Obj) -> Header {
 /// True if the collector tracks an object.
 ///
 /// # Safety
-/// The GIL is held; a live object of a class that the collector supports.
+/// The caller has the GIL; a live object of a class that the collector supports.
 #[inline(always)]
 pub unsafe fn is_tracked(object: Obj) -> bool {
     // SAFETY: the caller's promise: the object has a header.
@@ -76,7 +76,7 @@ pub unsafe fn is_tracked(object: Obj) -> bool {
 /// Makes the collector track an object.
 ///
 /// # Safety
-/// The GIL of the main interpreter is held; the object is complete, and not tracked.
+/// The caller has the GIL of the main interpreter; the object is complete, and not tracked.
 #[inline(always)]
 pub unsafe fn track(object: Obj) {
     // SAFETY: the caller's promise; headers in the list are those of live objects.
@@ -100,7 +100,7 @@ pub unsafe fn track(object: Obj) {
 /// Stops the collector from tracking an object, if it does.
 ///
 /// # Safety
-/// The GIL is held; the object is one that may be tracked.
+/// The caller has the GIL; the object is one that may be tracked.
 #[inline(always)]
 pub unsafe fn untrack(object: Obj) {
     // SAFETY: the caller's promise; headers in the list are those of live objects.

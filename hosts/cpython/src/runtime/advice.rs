@@ -50,11 +50,11 @@ impl Advice {
         }
         // SAFETY: the caller's promise.
         unsafe { self.note(code, format!("it was given up: {reason}")) };
-        // SAFETY: the GIL is held, so the interpreter is there.
+        // SAFETY: this thread has the GIL, so the interpreter is there.
         unsafe { eval_breaker::ask_for_call(tell_when_called) };
     }
 
-    /// Checks if functions that the user asked for are slower than in the interpreter.
+    /// Checks if functions that the user requested are slower than in the interpreter.
     pub fn look(&self, gil: Gil) {
         let codes: Vec<usize> = self.asked.borrow().keys().copied().collect();
         for code in codes {
@@ -103,8 +103,8 @@ impl Advice {
             let [Ok(name), Ok(file), Ok(text)] = &words else {
                 continue;
             };
-            // SAFETY: the GIL is held. If the warning filter turns the warning into an error, there
-            // is no caller to raise it in.
+            // SAFETY: this thread has the GIL. If the warning filter makes the warning an error,
+            // there is no caller to raise it in.
             unsafe {
                 let module = PyImport_ImportModule(c"cladonia._warn".as_ptr());
                 if !module.is_null() {

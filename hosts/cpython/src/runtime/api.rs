@@ -232,7 +232,7 @@ pub unsafe fn make_module(start: impl FnOnce(Gil, Object) -> Result<(), String>)
 /// The vectorcall that CPython gives to plain functions, read from a new one.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 pub unsafe fn pristine_vectorcall() -> Option<*const std::ffi::c_void> {
     // SAFETY: objects are created and dropped here.
     unsafe {
@@ -293,7 +293,7 @@ fn none() -> Result<Object, ()> {
 }
 
 fn boolean(value: bool) -> Result<Object, ()> {
-    // SAFETY: the GIL is held.
+    // SAFETY: this thread has the GIL.
     Ok(unsafe { PyBool_FromLong(value as _) })
 }
 
@@ -462,7 +462,7 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
 
 /// Installs all watchers and hooks that compiled code relies on; `disable` undoes them.
 fn ready(gil: Gil) -> Result<(), ()> {
-    // SAFETY: the GIL is held.
+    // SAFETY: this thread has the GIL.
     unsafe {
         if let Err(kind) = gil.runtime().watches.start(gil) {
             raise(PyExc_RuntimeError, &format!("no {kind} watcher is free"));
@@ -557,7 +557,7 @@ unsafe extern "C" fn disable(_: Object, _: *mut Object, _: Py_ssize_t) -> Object
 
 /// Undoes every entry, retires every unit, and removes the watchers.
 fn undo(gil: Gil) {
-    // SAFETY: functions and units in the tables are alive; the GIL is held.
+    // SAFETY: functions and units in the tables are alive; this thread has the GIL.
     unsafe {
         let runtime = gil.runtime();
         runtime.on.set(false);
@@ -799,7 +799,7 @@ unsafe extern "C" fn render(_: Object, args: *mut Object, count: Py_ssize_t) -> 
 }
 
 unsafe extern "C" fn type_class(_: Object, _: *mut Object, _: Py_ssize_t) -> Object {
-    // SAFETY: the GIL is held.
+    // SAFETY: this thread has the GIL.
     guarded(|| match unsafe { crate::type_object::class() } {
         class if class.is_null() => Err(()),
         class => Ok(class),

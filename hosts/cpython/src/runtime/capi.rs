@@ -21,7 +21,7 @@ pub const SOURCE_IS_UTF8: c_int = 0x0100;
 pub const IGNORE_COOKIE: c_int = 0x0800;
 
 unsafe extern "C" {
-    /// Runs a frame to its end. The frame is the top of the data stack and not yet linked.
+    /// Runs a frame until it returns. The frame is the top of the data stack and not yet linked.
     pub fn _PyEval_EvalFrameDefault(ts: Thread, frame: Frame, throwflag: c_int) -> Object;
     /// Clears a frame that has been unlinked, drops its references, and pops it off the data stack.
     pub fn _PyEval_FrameClearAndPop(ts: Thread, frame: Frame);
@@ -77,7 +77,7 @@ unsafe extern "C" {
 /// The current thread.
 #[inline(always)]
 pub fn current_thread() -> Thread {
-    // SAFETY: always allowed; the GIL is held, so there is one.
+    // SAFETY: always allowed; this thread has the GIL, so there is one.
     unsafe { PyThreadState_GetUnchecked().cast() }
 }
 

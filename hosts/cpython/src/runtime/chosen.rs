@@ -36,7 +36,7 @@ impl Chosen {
     /// The reason why functions with these globals are excluded, if they are.
     ///
     /// # Safety
-    /// The GIL is held; globals of a function.
+    /// The caller has the GIL; globals of a function.
     pub unsafe fn why_not(&self, gil: Gil, globals: Object) -> Option<&'static str> {
         let (only, not) = (self.only.borrow(), self.not.borrow());
         if only.is_empty() && not.is_empty() {

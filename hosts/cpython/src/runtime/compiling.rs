@@ -310,7 +310,7 @@ pub(super) unsafe fn compile_unit(
     }
 }
 
-/// [`compile_unit`], if no worker was asked for this unit.
+/// [`compile_unit`], if this unit was not ordered.
 ///
 /// # Safety
 /// As for [`compile_unit`].
@@ -362,7 +362,8 @@ unsafe fn make_unit(
     // SAFETY: the caller's promise.
     let state = unsafe { state_of(gil, shape.code) };
     state.tried.set(true);
-    // Feedback grows, so each compile translates anew; the positions of instructions stay the same.
+    // Feedback grows, so each compile translates again; the positions of instructions stay the
+    // same.
     let mut code = catch_unwind(|| (gil.runtime().front.translate)(shape.code, globals, builtins))
         .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
         .map_err(|e| Refusal::Lasting(e.to_string()))?;
@@ -563,7 +564,7 @@ fn with_world<R>(
     others: &Namespaces,
     ask: impl FnOnce(&dyn World) -> R,
 ) -> R {
-    // SAFETY: the compiler asks for Python functions that are alive.
+    // SAFETY: the compiler queries live Python functions.
     let entry_cell = |parts| unsafe { function_state::entry_cell(gil, parts).unwrap_or(0) };
     // SAFETY: as above.
     let raw_entry = |func| unsafe { closed::raw_entry(gil, func) };
@@ -1313,7 +1314,7 @@ pub unsafe fn called_by_native(gil: Gil, func: Object, code: Object) {
     if !runtime.can_compile() {
         return;
     }
-    // Recompile even if the JIT is off: a user who asked for this function (`@cladonia.jit`) wants
+    // Recompile even if the JIT is off: a user who requested this function (`@cladonia.jit`) wants
     // more than its first unit.
     let is_lost = state.entries.borrow().iter().any(|e| e.recompile.get());
     // SAFETY: the caller's promise.

@@ -445,7 +445,7 @@ unsafe fn enter_with_defaults(
     arity: usize,
 ) -> Option<Object> {
     let mut bound = [std::ptr::null_mut(); MAX_SPREAD];
-    // SAFETY: the caller's promises; what is bound is owned.
+    // SAFETY: the caller's promises; bound arguments are owned.
     unsafe {
         if !take_defaults(func, args, given, bound.get_mut(..arity)?) {
             return None;

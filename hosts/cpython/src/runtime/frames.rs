@@ -499,7 +499,7 @@ unsafe extern "C" fn drop_locals(frame: Frame, count: i64) {
 /// object has other owners, which may read them later.
 ///
 /// # Safety
-/// `frame` is a native frame; its shadows and position are those of its end.
+/// `frame` is a native frame; its shadows and position are those at its return.
 pub unsafe fn keep_locals(frame: Frame) {
     // SAFETY: the caller's promise. The result of the call must survive a failure, so no exception
     // is left.

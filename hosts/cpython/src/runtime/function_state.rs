@@ -547,7 +547,7 @@ fn fallback_of(gil: Gil, arity: usize) -> Option<u64> {
 /// `func` is a Python function whose entry has a stub.
 pub unsafe fn install(gil: Gil, func: Object) -> bool {
     // SAFETY: the caller's promise; `PyFunction_SetVectorcall` clears the version, so that every
-    // call site that was specialised for the function checks anew.
+    // call site that was specialised for the function checks again.
     unsafe {
         if gil.runtime().is_installed(func) {
             return true;

@@ -334,7 +334,7 @@ pub unsafe fn note_function(gil: Gil, unit: UnitRef, record: &ExitRecord, frame:
 /// the code of the function. For example, in `def outer(): def inner(): ...; inner()`, each call of
 /// `outer` calls another `inner`.
 /// # Safety
-/// The GIL is held; `code` was decoded from the state's code object.
+/// The caller has the GIL; `code` was decoded from the state's code object.
 pub unsafe fn expect_others(state: &CodeState, code: &Code) {
     let is_called_again = state.calls.get() >= 2;
     for (pc, instr) in (0..).map(Pc).zip(&code.instrs) {
@@ -417,7 +417,7 @@ pub fn numbers_met(learnt: &Learnt, code: &Code, met: &mut HashMap<Pc, Met>) {
 /// references that keep them alive.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 pub unsafe fn classes_met(learnt: &Learnt) -> (HashMap<Pc, Met>, Vec<LiveClass>) {
     let (mut all, mut held) = (HashMap::new(), Vec::new());
     for (&pc, history) in learnt.met.iter().filter(|(_, h)| !h.versions.is_empty()) {
@@ -445,7 +445,7 @@ pub unsafe fn classes_met(learnt: &Learnt) -> (HashMap<Pc, Met>, Vec<LiveClass>)
 }
 
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 unsafe fn exact(class: &LiveClass) -> Type {
     // SAFETY: the class is alive.
     Type::from_class_exact(unsafe { objects::class_handle(class.as_type()) })

@@ -1,7 +1,7 @@
 //! The code that is monitored: code that a clock finds running.
 //!
 //! Each event of `sys.monitoring` costs a call or a back edge more than half of its own time, and
-//! most code of a program is never worth compiling. So at first no code is monitored. A worker
+//! most code of a program never pays off to compile. So at first no code is monitored. A worker
 //! watches a clock: for every millisecond of processor time that the program has used, it requests
 //! a pending call from the interpreter, which records the code of the innermost frame. Code that
 //! was observed [twice](HEARD_AT) gets its own events enabled; they count executions and lead to
@@ -132,7 +132,7 @@ impl Listening {
     /// finish. Calls it at once if the clock does not tick.
     ///
     /// # Safety
-    /// The GIL is held; a live object.
+    /// The caller has the GIL; a live object.
     pub unsafe fn call_later(&self, func: Object) {
         // SAFETY: the caller's promise; the list owns a reference.
         unsafe {
@@ -161,7 +161,7 @@ impl Listening {
         self.later.replace(later);
         let due: Vec<(Instant, Object)> = due;
         for (_, func) in due {
-            // SAFETY: the list owned a reference, and the GIL is held in pending calls.
+            // SAFETY: the list owned a reference, and this thread has the GIL in pending calls.
             unsafe { call(func) };
         }
     }
@@ -194,7 +194,7 @@ fn is_wanted(gil: Gil) -> bool {
 /// go to.
 ///
 /// # Safety
-/// The GIL is held, and the reference is the caller's.
+/// The caller has the GIL, and the reference is the caller's.
 unsafe fn call(func: Object) {
     // SAFETY: the caller's promise.
     unsafe {

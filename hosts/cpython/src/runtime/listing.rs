@@ -1,4 +1,4 @@
-//! Detects code that asks the collector for objects it has no reference to.
+//! Detects code that lists objects to which it has no reference, through the collector.
 //!
 //! Some units assume that the objects which they allocate, and store nowhere else, are not visible
 //! to introspection ([`ObjectsPrivate`](cladonia::facts::Assumption::ObjectsPrivate)).
@@ -50,7 +50,7 @@ impl Row {
     /// The function in the row.
     ///
     /// # Safety
-    /// The GIL is held.
+    /// The caller has the GIL.
     pub(super) unsafe fn function(self) -> PyMethodDefPointer {
         // SAFETY: the table is static.
         unsafe { (*self.0).ml_meth }
@@ -59,7 +59,7 @@ impl Row {
     /// Replaces the function by `to` if it is `from`; returns true if the row has `to` then.
     ///
     /// # Safety
-    /// The GIL is held; both are addresses of functions with the row's calling convention.
+    /// The caller has the GIL; both are addresses of functions with the row's calling convention.
     pub(super) unsafe fn exchange(self, from: usize, to: usize) -> bool {
         // SAFETY: the caller's promise; a row's function is a word.
         unsafe {
@@ -129,7 +129,7 @@ unsafe extern "C" fn referents(module: Object, args: *mut Object, count: Py_ssiz
 
 /// Replaces the functions; undone by [`restore`].
 pub fn interpose(gil: Gil) {
-    // SAFETY: the GIL is held.
+    // SAFETY: this thread has the GIL.
     unsafe {
         if ORIGINALS.get().is_none()
             && let Some(own) = functions()
@@ -147,14 +147,15 @@ pub fn interpose(gil: Gil) {
 pub fn restore(gil: Gil) {
     gil.runtime().listing.is_watched.set(false);
     if let Some((own, rows)) = ORIGINALS.get() {
-        // SAFETY: the GIL is held.
+        // SAFETY: this thread has the GIL.
         unsafe { exchange(rows, &OURS, own) };
     }
 }
 
 /// The module's own functions, before any replacement.
 unsafe fn functions() -> Option<(Functions, [Row; 3])> {
-    // SAFETY: the caller's: the GIL is held. The flags give a function's calling convention.
+    // SAFETY: the caller's: this thread has the GIL. The flags give a function's calling
+    // convention.
     unsafe {
         let module = PyImport_ImportModule(c"gc".as_ptr());
         if module.is_null() {
@@ -182,9 +183,9 @@ unsafe fn functions() -> Option<(Functions, [Row; 3])> {
 /// The row of a module's function of this name; `None` if another object has its name there.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 pub(super) unsafe fn row(module: Object, name: &CStr, flags: std::ffi::c_int) -> Option<Row> {
-    // SAFETY: the caller's: the GIL is held. A C function has its row, which is static.
+    // SAFETY: the caller's: this thread has the GIL. A C function has its row, which is static.
     unsafe {
         let function = PyObject_GetAttrString(module, name.as_ptr());
         if function.is_null() {
@@ -212,7 +213,7 @@ unsafe fn exchange(rows: &[Row; 3], from: &Functions, to: &Functions) -> bool {
     };
     let mut all = true;
     for ((row, from), to) in rows.iter().zip(words(from)).zip(words(to)) {
-        // SAFETY: the caller's: the GIL is held; both have the same calling convention.
+        // SAFETY: the caller's: this thread has the GIL; both have the same calling convention.
         all &= unsafe { row.exchange(from, to) };
     }
     all

@@ -53,7 +53,7 @@ pub unsafe fn interpose(gil: Gil, monitoring: Object) {
 pub fn restore(gil: Gil) {
     gil.runtime().local_events.is_watched.set(false);
     if let Some((row, original)) = ORIGINAL.get() {
-        // SAFETY: the lock is held.
+        // SAFETY: this thread has the lock.
         unsafe { row.exchange(set_local_events as *const () as usize, *original as usize) };
     }
 }
@@ -138,8 +138,8 @@ fn set_for(gil: Gil, tool: u8, code: Object, events: c_int) {
     let (Some((_, set)), true) = (ORIGINAL.get(), is_watched) else {
         return;
     };
-    // SAFETY: the lock is held, and the code object is alive. The function does not use its module;
-    // small ints are immortal. An exception may be pending.
+    // SAFETY: this thread has the lock, and the code object is alive. The function does not use its
+    // module; small ints are immortal. An exception may be pending.
     unsafe {
         let pending = PyErr_GetRaisedException();
         let [tool, events] =

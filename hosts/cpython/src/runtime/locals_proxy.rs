@@ -215,7 +215,7 @@ impl Proxies {
 /// Replaces the classes' functions; undone by [`restore`].
 pub fn interpose() {
     IS_ON.store(true, Ordering::Relaxed);
-    // SAFETY: the GIL is held.
+    // SAFETY: this thread has the GIL.
     unsafe {
         if ORIGINALS.get().is_none()
             && let Some(own) = functions()
@@ -241,7 +241,7 @@ pub fn restore_if_last(gil: Gil) {
         return;
     }
     if let Some(own) = ORIGINALS.get() {
-        // SAFETY: the GIL is held.
+        // SAFETY: this thread has the GIL.
         unsafe { exchange(&OURS, own) };
     }
     // The deallocation of these is not observed any more.
@@ -250,7 +250,7 @@ pub fn restore_if_last(gil: Gil) {
 
 /// The classes' own functions, before any replacement.
 unsafe fn functions() -> Option<Functions> {
-    // SAFETY: the caller's: the GIL is held, the classes are static and complete.
+    // SAFETY: the caller's: this thread has the GIL, the classes are static and complete.
     unsafe {
         let class = &raw mut PyFrameLocalsProxy_Type;
         let (mapping, number) = ((*class).tp_as_mapping, (*class).tp_as_number);
@@ -271,8 +271,8 @@ unsafe fn functions() -> Option<Functions> {
 
 /// Replaces some functions by others. A slot's descriptors have its function too.
 unsafe fn exchange(from: &Functions, to: &Functions) {
-    // SAFETY: the caller's: the GIL is held; the classes are static and complete, and nothing
-    // compares these slots.
+    // SAFETY: the caller's: this thread has the GIL; the classes are static and complete, and
+    // nothing compares these slots.
     unsafe {
         let class = &raw mut PyFrameLocalsProxy_Type;
         let (mapping, number) = ((*class).tp_as_mapping, (*class).tp_as_number);

@@ -10,7 +10,7 @@
 //! # Modules
 //! | file | owns |
 //! | --- | --- |
-//! | `gil` | proof that the GIL is held, and access to the state |
+//! | `gil` | proof of having the GIL, and access to the state |
 //! | `capi` | declarations that `pyo3-ffi` lacks |
 //! | `units` | a unit's state, invalidation, freeing |
 //! | `frames` | native frames: LIR that pushes and pops them, materialising raw locals |
@@ -18,7 +18,7 @@
 //! | `exits` | the exit hook: from an exit record to the interpreter |
 //! | `rebuilt` | frames that compiled code elided, built at a side exit |
 //! | `generators` | units of generators, and their entries |
-//! | `front` | start-up, and the translation of the interpreter's objects into the compiler's input |
+//! | `front` | start-up, and the translation of objects into the compiler's input |
 //! | `entries` | entry stubs, fallbacks, binding of arguments |
 //! | `function_state` | the record kept for each code object and its functions |
 //! | `compiler` | the compiler, created on first use |
@@ -183,7 +183,7 @@ pub struct Runtime {
     pub recorded: RefCell<Vec<rebuilt::Rebuilt>>,
     /// The units that watch each part of the program.
     pub watches: watchers::Watches,
-    /// Detects code that asks the collector for objects (`gc.get_objects()`).
+    /// Detects code that lists objects through the collector (`gc.get_objects()`).
     pub listing: listing::Listing,
     /// Detects code that reads the locals of native frames.
     pub proxies: locals_proxy::Proxies,

@@ -1,4 +1,4 @@
-//! Pauses in counting: code that is not worth compiling yet is not monitored for a while.
+//! Pauses in counting: code that does not pay to compile yet is not monitored for a while.
 //!
 //! Code that does not pay after some hundred events is paused ([`Step::Pause`]: the event is
 //! disabled there) until compiling is likely to pay, at the rate of execution so far. When the code

@@ -75,7 +75,8 @@ static COUNTDOWN: AtomicU32 = AtomicU32::new(PERIOD - 1);
 /// is the owner of an attribute.
 ///
 /// # Safety
-/// The GIL is held; the frame of the calling unit is the thread's current one and has its position.
+/// The caller has the GIL; the frame of the calling unit is the thread's current one and has its
+/// position.
 #[inline]
 pub unsafe fn count<const N: usize>(operands: [Obj; N]) {
     let left = COUNTDOWN.load(Ordering::Relaxed);
@@ -237,7 +238,7 @@ unsafe fn version_of(object: Object) -> u32 {
 /// The classes of the pairs, and references that keep them alive; `None` if one has changed since.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 unsafe fn classes_of(sampled: &Sampled) -> Option<(Vec<Vec<Type>>, Vec<LiveClass>)> {
     let (mut pairs, mut held) = (Vec::new(), Vec::new());
     for met in &sampled.met {
@@ -317,7 +318,7 @@ impl Sampled {
 /// references that keep the named classes alive.
 ///
 /// # Safety
-/// The GIL is held; `code` is the state's.
+/// The caller has the GIL; `code` is the state's.
 pub unsafe fn tell(learnt: &Learnt, code: &mut Code, met: &mut HashMap<Pc, Met>) -> Vec<LiveClass> {
     let mut all_held = Vec::new();
     for (&pc, sampled) in learnt.sampled.iter().filter(|(_, s)| s.count >= SOME) {

@@ -334,7 +334,7 @@ fn cache(gil: Gil) -> Object {
     drop(cache);
     let text_or_none = |said: Option<String>| match said {
         Some(said) => text(&said),
-        // SAFETY: the GIL is held.
+        // SAFETY: this thread has the GIL.
         None => unsafe { Py_NewRef(Py_None()) },
     };
     let dict = Dict::new();
@@ -357,7 +357,7 @@ pub(super) struct Dict(pub(super) Object);
 impl Dict {
     /// An empty dict.
     pub(super) fn new() -> Dict {
-        // SAFETY: the GIL is held.
+        // SAFETY: this thread has the GIL.
         Dict(unsafe { PyDict_New() })
     }
 
@@ -386,7 +386,7 @@ fn counts<K: AsRef<str>>(map: &BTreeMap<K, u64>) -> Object {
 fn times(map: &BTreeMap<&'static str, Duration>) -> Object {
     let dict = Dict::new();
     for (key, took) in map {
-        // SAFETY: the GIL is held.
+        // SAFETY: this thread has the GIL.
         let took = unsafe { PyFloat_FromDouble(took.as_secs_f64() * 1e3) };
         dict.set(key, took);
     }
@@ -413,7 +413,7 @@ fn numbers(set: &BTreeSet<u64>) -> Object {
 
 /// An int.
 pub(super) fn number(n: u64) -> Object {
-    // SAFETY: the GIL is held.
+    // SAFETY: this thread has the GIL.
     unsafe { PyLong_FromUnsignedLongLong(n) }
 }
 

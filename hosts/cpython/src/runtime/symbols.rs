@@ -45,7 +45,7 @@ struct Sinks {
     folder: Option<PathBuf>,
 }
 
-/// The consumers that the user asks for.
+/// The consumers that the user selects.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// `perf`, by a map.

@@ -196,7 +196,7 @@ impl Pending {
     /// and each function that is named is watched.
     ///
     /// # Safety
-    /// The GIL is held, and no user code has run since the last of the answers was given.
+    /// The caller has the GIL, and no user code has run since the last of the answers was given.
     pub unsafe fn take_answers(&mut self, world: &FrozenWorld, globals: Object) -> Vec<Assumption> {
         let taken = self.taken;
         let assumptions = world.assumptions().skip(taken.assumptions);
@@ -438,9 +438,9 @@ pub const FORCE_CAPACITY: usize = 65536;
 /// A unit whose compile took no longer may be recompiled at any time.
 const CHEAP: Duration = Duration::from_millis(10);
 
-/// A unit whose compile took longer must have existed for this multiple of that time. Otherwise each
-/// newly observed class in some corner of a large function would cause a recompile of a unit that
-/// hardly runs.
+/// A unit whose compile took longer must have existed for this multiple of that time. Otherwise
+/// each newly observed class in some corner of a large function would cause a recompile of a unit
+/// that hardly runs.
 const TIMES_ITS_COST: u32 = 4;
 
 impl UnitState {
@@ -561,7 +561,7 @@ impl UnitState {
     /// Takes over the compiler's result.
     ///
     /// # Safety
-    /// The GIL is held, and the objects that the unit names are alive.
+    /// The caller has the GIL, and the objects that the unit names are alive.
     pub unsafe fn finish(&mut self, made: Unit) {
         self.inlined = made.inlined.iter().map(InlinedShape::of).collect();
         // SAFETY: the caller's promise.
@@ -613,7 +613,7 @@ impl Drop for UnitState {
         if let Some(unit) = &self.unit {
             objects::unhold(&unit.pins);
         }
-        // SAFETY: the reference taken by `new`; the GIL is held.
+        // SAFETY: the reference taken by `new`; this thread has the GIL.
         unsafe { Py_DECREF(self.shape.code) };
     }
 }
@@ -724,8 +724,8 @@ pub unsafe fn invalidate(gil: Gil, unit: UnitRef) {
     rt.retired.borrow_mut().push(unit);
 }
 
-/// Invalidates units whose assumption is broken. Pending units only record it: they may turn out
-/// not to need it.
+/// Invalidates units whose assumption is broken. Pending units only record it: they may not
+/// need it.
 ///
 /// # Safety
 /// The units are alive.

@@ -23,7 +23,7 @@ use std::ffi::{c_int, c_void};
 /// The interned string of a name that is in a table; any other address otherwise.
 ///
 /// # Safety
-/// The lock is held.
+/// The caller has the lock.
 unsafe fn interned_or_null(name: &str) -> Object {
     // SAFETY: the caller's promise. A table that has the name owns its string.
     unsafe {
@@ -70,7 +70,7 @@ impl Watches {
     /// # Errors
     /// The kind of watcher for which the interpreter has no room.
     pub fn start(&self, _: Gil) -> Result<(), &'static str> {
-        // SAFETY: the GIL is held; callbacks live as long as the process.
+        // SAFETY: this thread has the GIL; callbacks live as long as the process.
         unsafe {
             let take = |place: &Cell<Option<c_int>>, id: c_int, kind| {
                 if id < 0 {
@@ -227,7 +227,7 @@ impl Watches {
         match assumption {
             Assumption::NameUnchanged { namespace, name } => {
                 let mut names = self.names.borrow_mut();
-                // SAFETY: the lock is held.
+                // SAFETY: this thread has the lock.
                 let key = unsafe { interned_or_null(name) };
                 if let Some(units) = names
                     .get_mut(&(*namespace as usize))
@@ -303,8 +303,9 @@ impl Watches {
     /// deallocation must be reported. The deallocation of a dict or class would not be, so their
     /// tables are emptied.
     pub fn stop(&self, _: Gil) {
-        // SAFETY: the ids are ours; the GIL is held. A watched object that is deallocated leaves
-        // the tables, so these dicts are alive, and each key is a reference that `watch_name` took.
+        // SAFETY: the ids are ours; this thread has the GIL. A watched object that is deallocated
+        // leaves the tables, so these dicts are alive, and each key is a reference that
+        // `watch_name` took.
         unsafe {
             let id = self.ids.dict.get();
             for (dict, keys) in self.names.take() {

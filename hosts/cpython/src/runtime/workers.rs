@@ -8,8 +8,10 @@
 //!
 //! # How a unit is ordered
 //! ```text
-//! compile_unit: freeze -> watch -> order ... collect: answer -> watch -> order ... collect, compile_unit: install
-//!                        worker: build, inline ->             worker: optimise, generate ->
+//! program's thread                                       worker
+//! compile_unit: freeze, watch, order                     build, inline
+//! collect: answer, watch, order (for open questions)     optimise, generate
+//! collect, compile_unit: install
 //! ```
 //! If the compiler has a question without an answer, the order comes back, mostly once for each
 //! level of inlined calls. The worker takes the next order meanwhile, and later continues with this
@@ -120,7 +122,7 @@ impl Ticker {
     /// A tick is due or overdue. An idle program is checked less and less often.
     fn tick(&mut self, now: Instant) {
         let used = used_by_program();
-        // In a forked child the time starts anew.
+        // In a forked child the time starts again.
         let since = used.checked_sub(self.used);
         let is_idle = since.is_some_and(|since| since < TICK / 4);
         self.used = used;

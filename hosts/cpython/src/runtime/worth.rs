@@ -248,7 +248,7 @@ pub unsafe fn of_delegation(gil: Gil, state: &CodeState, inner: &CodeState) -> b
     }
 }
 
-/// True if a callee of a code object that is being compiled is worth compiling with it.
+/// True if a callee of a code object that is being compiled pays off to compile with it.
 ///
 /// # Safety
 /// The code object is alive.
@@ -371,7 +371,7 @@ const RAISE: i64 = 500;
 /// Exits of a unit until the first check that it still pays; the next one is after twice as many.
 const FIRST_EXITS: u64 = 256;
 
-/// Adds an exit to what a unit has cost so far.
+/// Adds an exit to the cost of a unit so far.
 pub fn count_exit(unit: &UnitState, reason: Reason) {
     let cost = match reason {
         Reason::Raised => RAISE,

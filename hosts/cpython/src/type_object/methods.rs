@@ -197,7 +197,7 @@ pub(super) fn table() -> *mut PyMethodDef {
 }
 
 pub(super) fn boolean(answer: bool) -> Result<Object, ()> {
-    // SAFETY: the GIL is held.
+    // SAFETY: this thread has the GIL.
     Ok(unsafe { PyBool_FromLong(answer.into()) })
 }
 
@@ -221,7 +221,7 @@ fn fail(class: Object, message: &str) -> Result<Object, ()> {
 }
 
 /// # Safety
-/// The GIL is held; the handle is alive, so its class is.
+/// The caller has the GIL; the handle is alive, so its class is.
 unsafe fn class_or_none(class: Option<ClassHandle>) -> Result<Object, ()> {
     let class = class.map_or(null_mut(), objects::class_ptr);
     // SAFETY: the caller's promise.
@@ -229,14 +229,14 @@ unsafe fn class_or_none(class: Option<ClassHandle>) -> Result<Object, ()> {
 }
 
 /// # Safety
-/// The GIL is held; the handle is alive, so its object is.
+/// The caller has the GIL; the handle is alive, so its object is.
 unsafe fn object_or_none(handle: Option<ObjectHandle>) -> Result<Object, ()> {
     // SAFETY: the caller's promise.
     unsafe { object(handle.map_or(null_mut(), objects::object_ptr)) }
 }
 
 /// # Safety
-/// The GIL is held; the object is null or alive.
+/// The caller has the GIL; the object is null or alive.
 unsafe fn object(object: Object) -> Result<Object, ()> {
     if object.is_null() {
         return none();
@@ -246,7 +246,7 @@ unsafe fn object(object: Object) -> Result<Object, ()> {
 }
 
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 unsafe fn primitive(ty: Type) -> Result<Object, ()> {
     // SAFETY: the caller's promise.
     unsafe {
@@ -280,7 +280,7 @@ unsafe extern "C" fn of(_: Object, object: Object) -> Object {
 /// A class that the core cannot represent may have left entries for its bases, which are released.
 ///
 /// # Safety
-/// The GIL is held.
+/// The caller has the GIL.
 unsafe fn give_up_if_strange(is_known: bool) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -344,7 +344,7 @@ unsafe extern "C" fn parse(_: Object, source: Object) -> Object {
 /// The other operand of a method, which must be a type.
 ///
 /// # Safety
-/// The GIL is held; the object is alive.
+/// The caller has the GIL; the object is alive.
 unsafe fn operand(object: Object) -> Result<Type, ()> {
     // SAFETY: the caller's promise.
     unsafe {

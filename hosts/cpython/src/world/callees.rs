@@ -239,7 +239,7 @@ impl CPythonWorld<'_> {
 
 /// The empty tuple, of which there is only one.
 fn empty_tuple() -> Option<ObjectHandle> {
-    // SAFETY: the lock is held; the tuple is immortal.
+    // SAFETY: this thread has the lock; the tuple is immortal.
     unsafe {
         let tuple = PyTuple_New(0);
         let handle = handle_of(tuple);
@@ -262,7 +262,7 @@ unsafe fn parts_of(function: Obj) -> [Obj; 3] {
 /// True if a code object keeps another alive: it is the same, or one of its constants, recursively.
 ///
 /// # Safety
-/// The lock is held; both are live code objects.
+/// The caller has the lock; both are live code objects.
 pub unsafe fn keeps(code: Obj, other: Obj) -> bool {
     // SAFETY: the caller's.
     code == other || unsafe { objects::constant_codes(code).any(|within| keeps(within, other)) }
@@ -293,7 +293,7 @@ unsafe fn c_function(object: Obj) -> Option<Builtin> {
 /// of both, and no program can create another such function.
 ///
 /// # Safety
-/// The lock is held; a live C function.
+/// The caller has the lock; a live C function.
 pub(super) unsafe fn defined_in(object: Obj, module: &CStr, name: &CStr) -> bool {
     // SAFETY: the caller's.
     unsafe {

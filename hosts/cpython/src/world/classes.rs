@@ -116,7 +116,7 @@ pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Desc
 
 /// The attribute `__class__` of `object`, borrowed.
 unsafe fn own_class() -> Obj {
-    // SAFETY: the caller's: the lock is held. `object` is never changed.
+    // SAFETY: the caller's: this thread has the lock. `object` is never changed.
     unsafe {
         // The name is cached: this may be called when there is no memory for another one.
         let name = interned!("__class__");

@@ -143,9 +143,9 @@ unsafe fn has_plain_dealloc(class: *mut PyTypeObject) -> bool {
 fn usual_dealloc() -> Option<usize> {
     static FOUND: OnceLock<Option<usize>> = OnceLock::new();
     *FOUND.get_or_init(|| {
-        // SAFETY: the lock is held while a world is queried; the module's class is such a class. An
-        // import could call the program's own `__import__`, so the module, which exists since the
-        // interpreter's start, is looked up instead.
+        // SAFETY: this thread has the lock while a world is queried; the module's class is such a
+        // class. An import could call the program's own `__import__`, so the module, which exists
+        // since the interpreter's start, is looked up instead.
         unsafe {
             let module = PyImport_GetModule(interned!("_frozen_importlib"));
             let class = if module.is_null() {

@@ -188,7 +188,7 @@ impl CPythonWorld<'_> {
 
     /// `id(x)`, if there is no audit hook; none if the hooks cannot be checked.
     fn identity(&self) -> Option<NativeCall> {
-        // SAFETY: the lock is held.
+        // SAFETY: this thread has the lock.
         let hooks = unsafe { abi::audit_hooks() }?;
         Some(NativeCall::Number {
             checks: vec![call(self.native_ids.check_unaudited, &hooks)],

@@ -127,7 +127,7 @@ impl CPythonWorld<'_> {
             }
             classes.push(class);
         }
-        // SAFETY: live classes; the lock is held while a world is queried.
+        // SAFETY: live classes; this thread has the lock while a world is queried.
         unsafe {
             let (function, swapped, declines) = match (operator, &classes[..]) {
                 (Operator::Binary(number), &[a, b]) => {
@@ -190,7 +190,7 @@ unsafe fn is_of_program(class: *mut PyTypeObject) -> bool {
 /// True if the class alone determines the truth of its objects.
 ///
 /// # Safety
-/// A live class; the lock is held.
+/// A live class; the caller has the lock.
 pub unsafe fn says_truth(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's promise; None's class is static.
     unsafe { class == Py_TYPE(Py_None()) || is_of_program(class) && is_always_true(class) }

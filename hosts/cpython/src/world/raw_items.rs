@@ -50,7 +50,7 @@ static NOTED: Mutex<Vec<Noted>> = Mutex::new(Vec::new());
 /// The address that identifies the layout of the container's raw items, if it has any.
 ///
 /// # Safety
-/// The GIL is held; a live object.
+/// The caller has the GIL; a live object.
 pub(crate) unsafe fn items_of(container: Obj) -> Option<u64> {
     // SAFETY: the caller's.
     unsafe {

@@ -21,7 +21,7 @@ impl CPythonWorld<'_> {
     ) -> Option<AttrPlan> {
         let handle = receiver.runtime_class_in(objects::host())?;
         let (start, kind) = (object_of(class)?, class_of(handle)?);
-        // SAFETY: live classes and a str; the lock is held while a world is queried.
+        // SAFETY: live classes and a str; this thread has the lock while a world is queried.
         unsafe {
             // `super` has a `__class__` of its own.
             if PyType_Check(start) == 0 || name == "__class__" || !is_versioned(kind) {

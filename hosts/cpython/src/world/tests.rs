@@ -208,7 +208,7 @@ fn stores_put_the_value_where_the_interpreter_finds_it() {
             };
             assert!(expected && guards.is_empty(), "{object}.{name}");
             let object = get(scope, object);
-            // SAFETY: the interpreter's lock is held; the store takes the reference.
+            // SAFETY: this thread has the interpreter's lock; the store takes the reference.
             let value = unsafe { PyUnicode_FromString(c"stored".as_ptr()) };
             applies(m, &store, &[object as u64, value as u64]).expect("the store applies");
             run(&format!("assert o.{name} == 'stored'"), &[("o", object)]);

@@ -21,7 +21,8 @@ const ITERATOR: &str = ".0";
 /// behind that, if there are any.
 ///
 /// # Safety
-/// The GIL is held; the code belongs to a live object, and runs with these globals and builtins.
+/// The caller has the GIL; the code belongs to a live object, and runs with these globals and
+/// builtins.
 pub unsafe fn make_functions(
     code: &mut Code,
     globals: Object,

@@ -217,7 +217,7 @@ unsafe fn holds_the_last(frame: Frame) -> bool {
 /// The actions of `_PyEval_FrameClearAndPop` for a generator whose frame has no object and that
 /// handles no exception.
 unsafe fn clear(ts: Thread, generator: *mut u8, frame: Frame) {
-    // SAFETY: the caller's. After its end the frame is not read, so its slots need not be emptied.
+    // SAFETY: the caller's. The finished frame is not read, so its slots need not be emptied.
     unsafe {
         put::<i8>(generator, g::FRAME_STATE, g::STATE_CLEARED as i8);
         put::<*mut u8>(ts, t::EXC_INFO, get(generator, g::EXC_PREVIOUS));

@@ -136,7 +136,7 @@ unsafe extern "C" fn send_method(generator: Object, value: Object) -> Object {
 
 /// The rows of the methods `send`.
 fn send_rows() -> [Option<&'static mut PyMethodDef>; 2] {
-    // SAFETY: the GIL is held; the table of a static class ends with a row without a name.
+    // SAFETY: this thread has the GIL; the table of a static class ends with a row without a name.
     [&raw mut PyGen_Type, &raw mut PyCoro_Type].map(|class| unsafe {
         let mut row = (*class).tp_methods;
         while !row.is_null() && !(*row).ml_name.is_null() {
@@ -172,8 +172,8 @@ pub fn restore() {
 }
 
 fn set(next: usize, send: usize, method: usize, dealloc: usize) {
-    // SAFETY: the GIL is held; the classes are static and complete, and nothing compares these
-    // slots.
+    // SAFETY: this thread has the GIL; the classes are static and complete, and nothing compares
+    // these slots.
     unsafe {
         if ORIGINAL_NEXT.load(Ordering::Relaxed) == 0 {
             return;

@@ -222,7 +222,7 @@ fn function(row: &Row) -> Object {
     dict.set("entries", number(row.entries));
     dict.set("iterations", number(row.iterations));
     dict.set("mismatches", number(row.mismatches));
-    // SAFETY: the GIL is held.
+    // SAFETY: this thread has the GIL.
     dict.set("gain_seconds", unsafe {
         PyFloat_FromDouble(row.gain as f64 / 1e9)
     });
@@ -264,7 +264,7 @@ fn function(row: &Row) -> Object {
 
 /// The dict, unless an operation has failed.
 fn given(dict: Dict) -> Object {
-    // SAFETY: the GIL is held; the dict is ours.
+    // SAFETY: this thread has the GIL; the dict is ours.
     unsafe {
         if PyErr_Occurred().is_null() {
             return dict.0;
@@ -280,18 +280,18 @@ fn none() -> Object {
 }
 
 fn boolean(value: bool) -> Object {
-    // SAFETY: the GIL is held.
+    // SAFETY: this thread has the GIL.
     unsafe { PyBool_FromLong(value.into()) }
 }
 
 fn integer(value: i64) -> Object {
-    // SAFETY: the GIL is held.
+    // SAFETY: this thread has the GIL.
     unsafe { PyLong_FromLongLong(value) }
 }
 
 /// Seconds.
 fn float(time: Duration) -> Object {
-    // SAFETY: the GIL is held.
+    // SAFETY: this thread has the GIL.
     unsafe { PyFloat_FromDouble(time.as_secs_f64()) }
 }
 
@@ -301,7 +301,7 @@ fn counts(counts: &Counts) -> Object {
 
 /// A list that takes its items over. A failure leaves an exception, which is checked at the end.
 fn list(items: impl Iterator<Item = Object>) -> Object {
-    // SAFETY: the GIL is held; the items are ours.
+    // SAFETY: this thread has the GIL; the items are ours.
     unsafe {
         let list = PyList_New(0);
         for item in items {
@@ -316,7 +316,7 @@ fn list(items: impl Iterator<Item = Object>) -> Object {
 
 /// A tuple that takes its items over.
 fn tuple<const N: usize>(items: [Object; N]) -> Object {
-    // SAFETY: the GIL is held; the items are ours, and a tuple takes them over.
+    // SAFETY: this thread has the GIL; the items are ours, and a tuple takes them over.
     unsafe {
         let tuple = PyTuple_New(N as Py_ssize_t);
         if tuple.is_null() || items.iter().any(|item| item.is_null()) {

@@ -405,7 +405,7 @@ impl Sampler {
     /// Passes each waiting sample to `sink`, all of them: the objects that they name may be
     /// deallocated after this.
     ///
-    /// The GIL is held, so there is no other reader.
+    /// The caller has the GIL, so there is no other reader.
     pub fn drain(mut sink: impl FnMut(&Sample)) {
         let Some(ring) = ring() else { return };
         while ring.waiting() > 0 {
