@@ -534,7 +534,7 @@ pub unsafe fn operands_of(unit: &UnitState, record: &ExitRecord, frame: *mut u8)
         let top = abi::frames::depth(frame);
         let first = (top - count).max(shape.nlocalsplus);
         (first..top)
-            .map(|place| get(frame, abi::frame::LOCALSPLUS + 8 * place))
+            .map(|place| abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * place))
             .collect()
     }
 }
