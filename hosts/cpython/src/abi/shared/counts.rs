@@ -125,19 +125,22 @@ unsafe fn change(object: *mut PyObject, by: i32) {
     }
 }
 
-/// Returns whether an object is a function without references that is deallocated later. From 3.14
-/// on the interpreter puts off the deallocation of what the collector tracks where the thread's
-/// stack is nearly used up, which it always is in a thread with a stack of 64 KiB. Watchers are
-/// called only when it happens, and the word of the count has something else until then. A function
-/// is tracked as long as it is alive.
+/// Returns whether an object has no references, and is deallocated later. From 3.14 on the
+/// interpreter puts off the deallocation of what the collector tracks where the thread's stack is
+/// nearly used up, which it always is in a thread with a stack of 64 KiB. Watchers are called only
+/// when it happens. Until then the interpreter links such objects, through the place of the
+/// collector's link (3.14.8), or else through that of the count; a function, which the collector
+/// tracks as long as it is alive, is not tracked in the latter case.
 ///
 /// # Safety
 /// `object` is an object whose memory has not been freed.
 pub unsafe fn is_put_off(object: *mut PyObject) -> bool {
     // SAFETY: the caller's promise; a function has a header of the collector's.
     unsafe {
+        let count: i32 = crate::abi::read(object, object::REFCNT);
         let class: *mut PyTypeObject = crate::abi::read(object, object::TYPE);
-        class == &raw mut PyFunction_Type
-            && crate::abi::read::<u64, _>(object, gc_head::NEXT - object::GC_HEAD) == 0
+        let link = gc_head::NEXT - object::GC_HEAD;
+        count == 0
+            || class == &raw mut PyFunction_Type && crate::abi::read::<u64, _>(object, link) == 0
     }
 }

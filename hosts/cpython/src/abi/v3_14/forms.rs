@@ -123,15 +123,15 @@ pub const FIXED: &[(u8, &[Type])] = &[
 /// operand.
 pub const CLASS: &[u8] = &[oc::LOAD_ATTR_CLASS_WITH_METACLASS_CHECK];
 
-/// Returns the types of the operands of an operator that is specialised by functions of its own (`&`,
-/// `|` and `^` of ints, and operators of an int and a float), if both are ints. Its cache has a
-/// description with a function that looks whether two operands are such.
+/// Returns the types of the operands of an operator that is specialised by functions of its own
+/// (`&`, `|` and `^` of ints, and operators of an int and a float), if both are ints. Its cache has
+/// a description with a function that looks whether two operands are such.
 ///
 /// # Safety
 /// `unit` points to an instruction with its cache; the thread has the GIL.
 pub unsafe fn extended(unit: *const u16) -> Option<[Type; 2]> {
-    // SAFETY: the caller's promise; the description is a constant of the interpreter's. The function
-    // reads two objects.
+    // SAFETY: the caller's promise; the description is a constant of the interpreter's. The
+    // function reads two objects.
     unsafe {
         if unit.cast::<u8>().read() != oc::BINARY_OP_EXTEND {
             return None;
