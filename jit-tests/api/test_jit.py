@@ -371,7 +371,7 @@ class Compiling(unittest.TestCase):
             class P:
                 def __init__(self): self.x = 1
             class Q(P):
-                def __init__(self): self.y, self.x = 1, 1
+                def __init__(self): self.a, self.x = 1, 1
             class Any:
                 def __getattr__(self, name): return 1
             def one(items):
@@ -413,8 +413,10 @@ class Compiling(unittest.TestCase):
                     t += items[i]""", namespace)
         items = [1] * 100
         items[60] = 0.5
+        # From 3.14 on the interpreter jumps back to the test of `while`, and before that only where it holds.
+        climbed = 99 if sys.version_info < (3, 14) else 100
         for name, args, turns in (("up", (100, 40), 40), ("up", (100, -1), 100), ("up", (0, 0), 0), ("steps", (100, 40), 80),
-                                  ("steps", (100, -1), 100), ("climbs", (100, 7), 7), ("climbs", (100, -1), 99),
+                                  ("steps", (100, -1), 100), ("climbs", (100, 7), 7), ("climbs", (100, -1), climbed),
                                   ("meets", ([1] * 100, 0), 100), ("meets", (items, 0), 60)):
             f = namespace[name]
             for _ in range(10):

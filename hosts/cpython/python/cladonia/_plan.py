@@ -85,7 +85,7 @@ def _accesses(unit):
                 receiver = f"{codes[number - 1]}: {receiver}"
             yield int(found["pc"]), line, found["op"], name, types, receiver, flag.strip() == "1"
         op = found["op"]
-        before = re.split(r"\s{2,}| at | line ", arg, maxsplit=1)[0] if op in ("load_fast", "load_deref") else None
+        before = re.split(r"\s{2,}| at | line ", arg, maxsplit=1)[0] if op in ("load_fast", "load_fast_borrow", "load_deref") else None
 
 
 def _split(types):

@@ -99,7 +99,7 @@ def operands(instrs, at):
     names = []
     for back in (at - 1, at - 2):
         _, op, argument = instrs.get(back, (None, "", ""))
-        if op in ("load_fast", "load_deref"):
+        if op in ("load_fast", "load_fast_borrow", "load_deref"):
             names.insert(0, argument)
         elif op == "load_attr" and back - 1 in instrs and instrs[back - 1][1] == "load_fast":
             names.insert(0, f"{instrs[back - 1][2]}.{argument.partition(',')[0]}")
