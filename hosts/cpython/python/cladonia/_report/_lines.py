@@ -101,7 +101,7 @@ def operands(instrs, at):
         _, op, argument = instrs.get(back, (None, "", ""))
         if op in ("load_fast", "load_fast_borrow", "load_deref"):
             names.insert(0, argument)
-        elif op == "load_attr" and back - 1 in instrs and instrs[back - 1][1] == "load_fast":
+        elif op == "load_attr" and back - 1 in instrs and instrs[back - 1][1] in ("load_fast", "load_fast_borrow"):
             names.insert(0, f"{instrs[back - 1][2]}.{argument.partition(',')[0]}")
             break
         else:
