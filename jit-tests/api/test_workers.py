@@ -2,6 +2,7 @@
 ends, changes and full queues."""
 
 import json
+import sys
 import unittest
 
 from support import InFolder, child, needs_jit
@@ -214,6 +215,7 @@ class Choosing(InFolder):
             with self.subTest(delay=delay):
                 self.assertEqual(ended.stdout, "0\n", ended.stderr)
 
+    @unittest.skipIf(sys.version_info >= (3, 14), "there an exception that `finally` raises again leaves the frame at little cost")
     def test_what_ends_in_exceptions_is_given_up_and_the_reason_is_on_record(self):
         ended = program("""
     def raises(d, k):
