@@ -148,7 +148,7 @@ def limits():
     try:
         repr(deep)
     except RecursionError as error:
-        print("RecursionError", str(error)[:32])
+        print("RecursionError", str(error).partition(" (used")[0][:32])
     while deep:
         deep = deep.pop()
 
