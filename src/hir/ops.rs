@@ -112,7 +112,8 @@ macro_rules! hir_ops {
             General(GeneralOp, [i64; 2]),
         }
 
-        /// The places of the rows in the table.
+        /// The places of the rows in the table. An op has the name of its operation, such as `Index`.
+        #[allow(clippy::enum_variant_names)]
         enum Index { $($op),* }
 
         impl Op {

@@ -160,7 +160,8 @@ pub struct Memory(u16);
 
 macro_rules! memory_classes {
     ($($(#[$doc:meta])* $name:ident = $word:literal;)*) => {
-        #[allow(non_camel_case_types)]
+        // The variants number the constants below and have their names.
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
         #[repr(u16)]
         enum Class { $($name),* }
 

@@ -248,7 +248,7 @@ bb0 {@0 [v0 v1] []}:
             check_facts,
             ..context(&Nothing, &avoid)
         };
-        assert_eq!(super::run_pass(super::Pass::Memory, &mut f, &cx), true);
+        assert!(super::run_pass(super::Pass::Memory, &mut f, &cx));
         hir::verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
         f
     };

@@ -89,6 +89,9 @@ static TABLE: Table = Table {
 
 /// Finds the function that deallocates instances of most classes, by means of a class created for
 /// this. Without it there are no plans.
+///
+/// # Safety
+/// The GIL is held, and no exception is set.
 pub unsafe fn find() {
     // SAFETY: this thread has the lock; the class is dropped once.
     unsafe {
@@ -207,6 +210,9 @@ unsafe fn plan(class: *mut PyTypeObject) -> Option<Plan> {
 
 /// A new instance of a class without attributes, as `object.__new__` creates it; `None` if there is
 /// no plan for the class. Null, with an exception, if there is no memory.
+///
+/// # Safety
+/// The GIL is held; a live class whose `__new__` is that of `object`.
 pub unsafe fn allocate(class: *mut PyTypeObject) -> Option<Obj> {
     // SAFETY: the kept memory comes from an object of this class, with null in its slots and
     // values.
@@ -231,6 +237,9 @@ pub unsafe fn allocate(class: *mut PyTypeObject) -> Option<Obj> {
 }
 
 /// Deallocates an object that has no reference any more: replaces `_Py_Dealloc`.
+///
+/// # Safety
+/// The GIL is held; the object has no reference any more, and nothing else uses it.
 pub unsafe extern "C" fn dealloc(dead: Obj) {
     // SAFETY: this thread has the lock; there is no other reference to the object.
     unsafe {
@@ -319,6 +328,9 @@ unsafe fn drop_at(dead: Obj, place: i32) {
 }
 
 /// Drops a reference.
+///
+/// # Safety
+/// The GIL is held; a live object, and the reference is the caller's.
 #[inline]
 pub unsafe fn drop_one(value: Obj) {
     // SAFETY: the caller's reference.

@@ -227,7 +227,9 @@ fn step(frame: FrameRef, pc: Pc, instr: &Instr) -> Result<Next> {
         Op::LoadConst => frame.push(Some(frame.code().consts[arg].clone())),
         Op::LoadFast | Op::LoadFastBorrow | Op::LoadFastCheck => match frame.local(arg) {
             Some(value) => frame.push(Some(value)),
-            None if instr.op != Op::LoadFastCheck => return raise(error::SYSTEM, "an unbound local"),
+            None if instr.op != Op::LoadFastCheck => {
+                return raise(error::SYSTEM, "an unbound local");
+            }
             None => return names::unbound(frame, arg),
         },
         Op::LoadFastAndClear => {
