@@ -34,9 +34,9 @@ struct At {
     immortal: BTreeSet<Value>,
 }
 
-/// Check a function whose host counts references, and which has a frame. One that keeps names of a
-/// namespace in registers is not followed: what a store takes out of the namespace is known there
-/// by another value.
+/// Check a function whose host counts references, and which has a frame. A function that keeps
+/// names of a namespace in registers is not followed: there, a store into the namespace drops an
+/// object that another value represents.
 ///
 /// # Errors
 /// Each place where a path does not balance.
@@ -49,8 +49,8 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
         faults: Vec::new(),
     };
     let mut entry: SecondaryMap<Block, Option<At>> = SecondaryMap::new();
-    // Where an operation would land that cannot raise, what comes behind a check that always fails,
-    // and what only those lead to.
+    // Blocks that no path reaches: the landing block of an operation that cannot raise, a successor
+    // behind a check that always fails, and the blocks that only those lead to.
     let mut idle: HashSet<Block> = HashSet::new();
     entry[f.entry()] = Some(At {
         counts: Counts::new(),
@@ -226,7 +226,7 @@ impl<'a> Audit<'a> {
         }
     }
 
-    /// The edges out of a block, with what they bring.
+    /// The edges out of a block, with the references that each of them passes on.
     fn leave(&mut self, b: Block, mut at: At) -> Vec<(&'a Edge, Counts)> {
         let f = self.f;
         let mut edges = Vec::new();
@@ -236,7 +236,7 @@ impl<'a> Audit<'a> {
                 edges.push((then, at.counts.clone()));
                 let cond = f.resolve(*cond);
                 if matches!(f.op(cond), Op::General(GeneralOp::IterNext, _)) {
-                    // At the end there is no item.
+                    // When the iterator is exhausted there is no item.
                     at.counts.retain(|v, _| {
                         !(matches!(f.op(*v), Op::Output(_)) && f.arg(*v, 0) == cond)
                     });
@@ -244,7 +244,7 @@ impl<'a> Audit<'a> {
                 edges.push((els, at.counts.clone()));
             }
             Term::MayRaise { op, next, raised } => {
-                // An iterator at its end only drops its list: that raises nothing.
+                // An exhausted iterator only drops its list: that raises nothing.
                 if !f.settled.contains(op) {
                     edges.push((raised, at.counts.clone()));
                 }

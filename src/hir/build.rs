@@ -43,8 +43,8 @@ pub enum Start<'a> {
     Function(&'a [Type]),
     /// The same for the body of an inlined call.
     Inlined(Shown<'a>),
-    /// At the start of a closed unit: what it takes and gives, and where its own function is
-    /// called.
+    /// At the start of a closed unit: its signature (the raw values that it takes and returns), and
+    /// the entry through which it calls its own function.
     Closed(&'a RawEntry),
     /// At an instruction; types of locals and stack entries.
     Loop(Pc, &'a [Type]),
@@ -60,12 +60,12 @@ pub struct Shown<'a> {
     pub types: &'a [Type],
     /// For each argument the classes that it is checked to be one of, if it is.
     pub classes: &'a [Vec<Type>],
-    /// The cells that the closure holds. None if they are further arguments, behind the code's
-    /// locals.
+    /// The cells in the function's closure. None if the cells are further arguments, behind the
+    /// code's locals.
     pub cells: Option<&'a [ObjectHandle]>,
 }
 
-/// Limits on what is compiled.
+/// Limits on the size of compiled code.
 pub const MAX_INSTRS: usize = 16_000;
 
 /// Instructions times locals of a function at most: as many values may frame states name, and
@@ -79,7 +79,7 @@ pub(super) struct Join {
     pub same: Vec<Option<Value>>,
     /// The number of these edges.
     pub paths: u32,
-    /// Whether the block was built for that state.
+    /// True if the block was built for that state.
     pub is_built: bool,
 }
 
@@ -125,9 +125,11 @@ pub(super) struct Builder<'a> {
     pub(super) expected: Vec<bool>,
     /// The unit allocates its frame, and has checked for pending work then.
     pub(super) enters: bool,
-    /// Whether the code has loads that borrow; then the others take references.
+    /// True if the code has loads that borrow (`load_fast_borrow`); then the other loads take
+    /// references.
     pub(super) lends: bool,
-    /// If the unit's frame is one that is suspended and resumed: what is known of that.
+    /// The entries and suspended states of the unit's frame, if that is one that is suspended and
+    /// resumed (a generator's).
     pub(super) resumption: Option<Resumption>,
     /// The state of the namespace's names, in code that has them in registers.
     pub(super) names: Option<Names<'a>>,
@@ -277,7 +279,8 @@ impl Builder<'_> {
         })
     }
 
-    /// Values of the frame at the unit's entry, with guards for what is known of them.
+    /// Values of the frame at the unit's entry, with guards for the types that are expected of
+    /// them.
     fn enter(&mut self, start: &Start<'_>) {
         let nlocals = self.code.locals.len() as u32;
         // After them the names that the namespace does not hold yet.
@@ -420,7 +423,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether a block begins at an instruction.
+    /// Returns true if a block begins at an instruction.
     pub(super) fn is_leader(&self, pc: Pc) -> bool {
         self.blocks.contains_key(&pc) || self.is_end(pc)
     }
@@ -443,7 +446,7 @@ impl Builder<'_> {
         }
     }
 
-    // ---- emission -----------------------------------------------------------------------------------------------
+    // ---- emission ----
 
     pub(super) fn emit_with(
         &mut self,
@@ -492,7 +495,7 @@ impl Builder<'_> {
         self.f.ty(v)
     }
 
-    /// Whether this speculation has failed at the instruction: it is not made again.
+    /// Returns true if this speculation has failed at the instruction: it is not made again.
     pub(super) fn avoids(&self, reason: Reason) -> bool {
         self.avoid.contains(&(self.pc, reason))
     }
@@ -550,11 +553,12 @@ impl Builder<'_> {
             .for_each(|e| e.value = new);
     }
 
-    /// Whether a reference is needed to keep the value alive.
+    /// Returns true if a reference is needed to keep the value alive.
     pub(super) fn is_counted(&self, v: Value) -> bool {
         match self.f.op(v) {
             Op::Null => false,
-            // A closed unit holds no references: the program's own cannot go while it runs.
+            // A closed unit holds no references: the function keeps its constants alive while it
+            // runs.
             Op::Const(object) => !object.is_immortal() && self.closed.is_none(),
             _ => !(self.ty(v) <= Type::NULLPTR),
         }
@@ -673,7 +677,7 @@ impl Builder<'_> {
         self.f.states.push(state)
     }
 
-    /// Go on as at the start of the instruction, where the stack was this.
+    /// Continue as at the start of the instruction, with this stack.
     pub(super) fn restart(&mut self, start_stack: &[Entry]) {
         self.state = None;
         self.start_stack = start_stack.to_vec();
@@ -713,13 +717,14 @@ impl Builder<'_> {
     }
 }
 
-/// Whether the type names the class of the program that an object has: user code may assign that,
-/// so it holds only until user code runs.
+/// Returns true if the type names the user class of an object. User code may assign an object's
+/// class (`x.__class__ = C`), so the fact is valid only until user code runs.
 pub(crate) fn is_of_moment(ty: Type) -> bool {
     ty.could_be(Type::USER) && ty.as_object().is_none() && ty.runtime_class().is_some()
 }
 
-/// Whether the type is of one builtin class exactly: objects of such classes never change class.
+/// Returns true if the type is of one builtin class exactly: objects of such classes never change
+/// class.
 pub(crate) fn is_builtin_exact(ty: Type) -> bool {
     [
         Type::LONG_EXACT,

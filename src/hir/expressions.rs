@@ -24,7 +24,7 @@ impl Expressions {
         self.numbers.find(hash(op, args), is_it).copied()
     }
 
-    /// The number of a computation: the next one, if it was not met.
+    /// The number of a computation: the next free one, if the computation has not occurred before.
     ///
     /// # Panics
     /// If there are more than `u32::MAX`.

@@ -23,7 +23,7 @@ pub(super) fn successors(code: &Code, pc: Pc) -> (SmallVec<[Pc; 2]>, bool) {
         B::ReturnValue | B::ReturnConst | B::RaiseVarargs | B::Reraise | B::InterpreterExit => {
             (smallvec![], false)
         }
-        // What comes after is another entry.
+        // The unit ends here; the instruction after it is another entry.
         B::YieldValue | B::ReturnGenerator => (smallvec![], false),
         _ => (smallvec![Pc(pc.0 + 1)], true),
     }
@@ -61,7 +61,7 @@ impl Builder<'_> {
         let mut work = firsts.to_vec();
         let mut handlers = Vec::new();
         let inside = self.loop_around(firsts[0]);
-        // First what is reached without an exception, then the handlers.
+        // First the instructions that are reached without an exception, then the handlers.
         loop {
             let Some(pc) = work.pop() else {
                 if self.expected.is_empty() {
@@ -84,7 +84,7 @@ impl Builder<'_> {
             if next.iter().chain(&handler).any(|t| t.0 as usize >= n) {
                 return Err(self.unsupported("a jump outside the code"));
             }
-            // A jump ends its block even if it leads to what follows it anyway.
+            // A jump ends its block even if its target is the next instruction.
             let jumps = code.instr(pc).op.info().arg == ArgKind::Target;
             if jumps || next.len() != 1 || next[0] != Pc(pc.0 + 1) {
                 leaders.extend(next.iter().copied());
@@ -108,7 +108,7 @@ impl Builder<'_> {
             }
         }
         // Depth-first for the reverse postorder and the loop headers. Handlers last: they come
-        // after what they guard.
+        // after the instructions that they guard.
         let block_succ = |from: Pc| {
             let mut pc = from;
             let mut handlers: Vec<Pc> = Vec::new();
@@ -221,7 +221,7 @@ impl Builder<'_> {
         found
     }
 
-    /// Whether one of the blocks assigns to each local; `all` are those that begin a block.
+    /// For each local, true if one of the blocks assigns to it; `all` are those that begin a block.
     fn assigned_in(&self, blocks: &FxHashSet<Pc>, all: &FxHashMap<Pc, usize>) -> Vec<bool> {
         let mut assigned = vec![false; self.code.locals.len()];
         for &block in blocks {
@@ -243,16 +243,17 @@ impl Builder<'_> {
         assigned
     }
 
-    /// Whether the block at `pc` is a loop's head in which the local is what it was before, in
-    /// every turn.
+    /// Returns true if the block at `pc` is the head of a loop that does not assign to the local:
+    /// in every iteration the local has the value that it had before the loop.
     fn is_fixed(&self, pc: Pc, local: usize) -> bool {
         self.assigned
             .get(&pc)
             .is_some_and(|assigned| !assigned[local])
     }
 
-    /// The instructions of the outermost loop with `first` in it, if what follows it is left to the
-    /// interpreter: code that is no function's runs once.
+    /// The instructions of the outermost loop with `first` in it. None for the code of a function.
+    /// Other code (such as a module's) runs once: the instructions behind the loop are left to the
+    /// interpreter.
     fn loop_around(&self, first: Pc) -> Option<FxHashSet<Pc>> {
         if self.code.optimized {
             return None;
@@ -279,7 +280,7 @@ impl Builder<'_> {
         Some(inside)
     }
 
-    /// The edge out of what is compiled: a block that leaves.
+    /// An edge to an instruction that is not compiled: its block exits to the interpreter.
     fn edge_out(&mut self, pc: Pc) -> Edge {
         let block = self.follower();
         self.f.blocks[block].entry_state.pc = pc;
@@ -367,8 +368,9 @@ impl Builder<'_> {
         locals.iter().copied().chain(stack)
     }
 
-    /// Note what comes to a block where paths meet. False if the block was built for what had come
-    /// before, and this is something else.
+    /// Record the values of locals and stack entries on an edge to a block where paths join.
+    /// Returns false if the block was built already, and relies on values that this edge does not
+    /// have.
     fn meet_slots(&mut self, block: Block) -> bool {
         let now: Vec<Value> = self.slots().collect();
         let f = &self.f;
@@ -398,8 +400,9 @@ impl Builder<'_> {
         true
     }
 
-    /// Take what all paths to a block have brought for what it is: more is known of it than of the
-    /// block's parameter. A handler may come before a path to it does.
+    /// Use, in place of a block's parameters, the values on which all edges to the block agree:
+    /// more is known of such a value than of a parameter. Does nothing if some edge is still
+    /// missing (a handler may be built before all paths to it).
     pub(super) fn know_slots(&mut self, block: Block, pc: Pc) {
         let all = self.pred_count[&pc];
         let Some(join) = self.joins.get_mut(&block).filter(|join| join.paths >= all) else {
@@ -439,7 +442,7 @@ impl Builder<'_> {
             self.unchecked = false;
         }
         self.settle();
-        // Look before the jump, not at its target: that may be a loop's header.
+        // Check before the jump, not at its target: that may be a loop's header.
         if self.unchecked && self.code.instr(pc).resumable {
             self.unchecked = false;
             self.start_instr();

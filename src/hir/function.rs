@@ -34,7 +34,7 @@ entity_impl!(StateId, "fs");
 pub struct Entry {
     /// The value.
     pub value: Value,
-    /// Whether the stack has a reference of its own (otherwise it is borrowed from a local or a
+    /// True if the stack has a reference of its own (otherwise it is borrowed from a local or a
     /// constant).
     pub owned: bool,
 }
@@ -45,14 +45,13 @@ pub struct Entry {
 pub struct Locals(Arc<[Value]>);
 
 impl Locals {
-    /// Whether both are one list.
+    /// Returns true if both are one list.
     fn is_shared(&self, other: &Locals) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-/// Lists of locals that stand side by side and change alike: the last one, before and after its
-/// change.
+/// Neighbouring lists of locals that change alike: the last one, before and after its change.
 #[derive(Default)]
 struct FixedLocals(Option<(Locals, Locals)>);
 
@@ -127,7 +126,8 @@ pub struct FrameState {
     /// The operand stack from the bottom.
     pub stack: Vec<Entry>,
     /// The frames of inlined calls that run within this one, outermost first. If there are some,
-    /// this frame waits at its instruction, a call, and the stack is without what that consumes.
+    /// this frame waits at its instruction, a call, and the stack is without the operands that the
+    /// call consumes.
     pub inlined: Vec<InlinedState>,
 }
 
@@ -142,11 +142,11 @@ pub struct InlinedState {
     /// The call that the frame before it waits for.
     pub awaited: Awaited,
     /// The locals, and behind them the function, where the [table](Function::inlined) has a code
-    /// and no function. There are no slots: an entry says whether the frame has a reference of its
-    /// own.
+    /// and no function. There are no slots: an entry records whether the frame has a reference of
+    /// its own.
     pub locals: Vec<Entry>,
-    /// The operand stack from the bottom; of a frame that waits, without what the call consumes
-    /// ([`Awaited`]).
+    /// The operand stack from the bottom; of a frame that waits, without the operands that the call
+    /// consumes ([`Awaited`]).
     pub stack: Vec<Entry>,
 }
 
@@ -247,7 +247,7 @@ pub enum Term {
     Branch {
         /// The condition.
         cond: Value,
-        /// If it holds.
+        /// If the condition holds.
         then: Edge,
         /// If not.
         els: Edge,
@@ -317,7 +317,7 @@ pub enum Place {
     Local(u32),
     /// A stack entry.
     Stack(u32),
-    /// Whether a raw local is bound.
+    /// A C truth value: a raw local is bound.
     Bound(u32),
     /// A name of the namespace.
     Name(u32),
@@ -344,7 +344,7 @@ pub struct BlockData {
     pub out_locals: Locals,
     /// The bytecode instruction that ends the block.
     pub end: Pc,
-    /// Whether a back edge leads here.
+    /// True if a back edge leads here.
     pub is_loop_header: bool,
 }
 
@@ -371,7 +371,8 @@ pub struct Proved {
     pub pc: Pc,
     /// The instruction that was removed.
     pub what: String,
-    /// The questions about paths: what was infeasible, or, at a split join, feasible.
+    /// The queries about paths, as text: those whose path was infeasible, or, at a split join,
+    /// feasible.
     pub why: String,
 }
 
@@ -399,9 +400,10 @@ pub struct Function {
     pub unsteady_names: Vec<u32>,
     /// Instructions that may run user code and find all names in the namespace.
     pub settled: FxHashSet<Value>,
-    /// Guards that are known to hold and are there to test that: if one fails, the process ends.
+    /// Guards that are known to hold and that test this knowledge: if one fails, the process ends.
     pub asserted: FxHashSet<Value>,
-    /// Stores that are known to take out what was loaded from that place before: the load.
+    /// For each store that overwrites a known value: the load that read this value from the same
+    /// place.
     pub taken_out: FxHashMap<Value, Value>,
     /// The instructions that were removed by reasoning about paths.
     pub proved: Vec<Proved>,
@@ -413,7 +415,8 @@ pub struct Function {
     aliases: SecondaryMap<Value, PackedOption<Value>>,
 }
 
-/// Whether the destructor of an object of this type runs no user code, whatever its contents.
+/// Returns true if the destructor of an object of this type runs no user code, whatever its
+/// contents.
 pub(crate) fn drops_quietly(ty: Type) -> bool {
     let quiet = Type::LONG_EXACT
         | Type::FLOAT_EXACT
@@ -459,7 +462,7 @@ impl Function {
         self.order[0]
     }
 
-    /// Whether the bytecode instruction jumps back (and so checks for pending work).
+    /// Returns true if the bytecode instruction jumps back (and so checks for pending work).
     pub fn is_back_edge(&self, pc: Pc) -> bool {
         self.code.instr(pc).op == crate::bytecode::Op::JumpBackward
     }
@@ -472,7 +475,7 @@ impl Function {
         v
     }
 
-    /// Whether some value replaces another one that uses still name.
+    /// Returns true if some value replaces another one that uses still name.
     pub fn has_aliases(&self) -> bool {
         self.aliases.values().len() > 0
     }
@@ -536,8 +539,8 @@ impl Function {
         }
     }
 
-    /// The value, what it is a check or refinement of, and so on to [`object_of`](Self::object_of)
-    /// it.
+    /// The value, then the operand of which it is a check or refinement, and so on, down to its
+    /// [`object_of`](Self::object_of).
     pub(crate) fn checks_of(&self, v: Value) -> impl Iterator<Item = Value> + '_ {
         std::iter::successors(Some(self.resolve(v)), |v| {
             let inst = &self.insts[*v];
@@ -550,8 +553,8 @@ impl Function {
         self.ty(v) & self.ty(self.object_of(v))
     }
 
-    /// Whether an instruction is a check that fails by the type of its operand: nothing behind it
-    /// is executed.
+    /// Returns true if an instruction is a check that fails by the type of its operand: nothing
+    /// behind it is executed.
     pub(crate) fn always_fails(&self, v: Value) -> bool {
         let known = || self.known_type(self.arg(v, 0));
         match self.op(v) {
@@ -571,7 +574,8 @@ impl Function {
         inst.args.iter().copied().chain(state)
     }
 
-    /// The values that a block names: in its instructions, its start and its end; not resolved.
+    /// The values that a block names in its instructions, its entry state and its terminator; not
+    /// resolved.
     pub fn named_in(&self, b: Block) -> impl Iterator<Item = Value> + '_ {
         let data = &self.blocks[b];
         let last = match data.term {
@@ -586,7 +590,7 @@ impl Function {
             .chain(data.out_locals.iter().chain(passed).copied())
     }
 
-    /// Whether `order` has the successors of all its blocks.
+    /// Returns true if `order` has the successors of all its blocks.
     fn is_ordered(&self) -> bool {
         let known: FxHashSet<Block> = self.order.iter().copied().collect();
         let edges = self.order.iter().flat_map(|b| self.blocks[*b].term.edges());
@@ -615,14 +619,14 @@ impl Function {
         self.aliases = SecondaryMap::new();
         let find = |v: Value| resolved[v.index()];
         let mut lists = FixedLocals::default();
-        // The instructions that share a state stand side by side.
+        // Instructions that share a state are next to each other.
         let mut fixed = None;
         let mut fewer_edges = false;
         for &b in &self.order {
             let block = &mut self.blocks[b];
             lists.fix_state(&mut block.entry_state, find);
-            // Most instructions that were ever created stand in no block any more: their operands
-            // are not read.
+            // Most instructions that were ever created are no longer in a block: their operands are
+            // not read.
             block.insts.retain(|v| find(*v) == *v);
             for &v in &block.insts {
                 let inst = &mut self.insts[v];
@@ -662,13 +666,14 @@ impl Function {
         self.relied_on.retain(|v| seen.insert(*v));
     }
 
-    /// Whether dropping a reference to `v` may run user code.
+    /// Returns true if dropping a reference to `v` may run user code.
     pub fn drop_runs_host_code(&self, v: Value) -> bool {
         let inst = self.inst(v);
         if matches!(inst.op, Op::StoreQuiet(_) | Op::Held) {
             return false;
         }
-        // The code object holds its constants; an assumed object may lose all its other holders.
+        // The code object keeps its constants alive; an assumed object may lose all other
+        // references.
         let held =
             matches!(inst.op, Op::Const(o) if o.is_immortal() || inst.source == Source::Proved);
         !drops_quietly(self.ty(v)) && !held
@@ -693,13 +698,13 @@ impl Function {
         drops
     }
 
-    /// Whether a local has an object while the instruction runs.
+    /// Returns true if a local has an object while the instruction runs.
     pub fn is_in_local(&self, inst: Value, object: Value) -> bool {
         let state = self.insts[inst].state.map(|s| &self.states[s]);
         state.is_some_and(|s| s.locals.iter().any(|l| self.object_of(*l) == object))
     }
 
-    /// Whether the instruction may run user code.
+    /// Returns true if the instruction may run user code.
     pub fn may_run_host_code(&self, v: Value) -> bool {
         let inst = self.inst(v);
         match inst.op {
@@ -735,7 +740,7 @@ impl Function {
                 edges.into_iter().map(|edge| (*b, edge.block.index()))
             })
         };
-        // At first the end of the row of the block before; it moves on as the row fills.
+        // At first the end of the row of the block before; it moves on as the row is filled.
         let mut ends = vec![0; self.blocks.len() + 2];
         edges().for_each(|(_, to)| ends[to + 2] += 1);
         for i in 1..ends.len() {
@@ -749,7 +754,7 @@ impl Function {
         Predecessors { from, ends }
     }
 
-    /// Recompute `order` as the reverse postorder of what is reachable.
+    /// Recompute `order` as the reverse postorder of the reachable blocks.
     pub fn compute_order(&mut self, entry: Block) {
         let mut seen = vec![false; self.blocks.len()];
         let mut post = Vec::new();

@@ -1,4 +1,4 @@
-//! How the immediates of HIR ops are written and read: one row a kind, which the op table names.
+//! Printing and reading of the immediates of HIR ops: one row a kind, which the op table names.
 
 use super::ops::Cmp;
 pub(super) use crate::bytecode::Words;
@@ -7,7 +7,7 @@ use crate::facts::{IntrinsicCall, RawEntry};
 use crate::types::{Line, ObjectHandle, Parsed, Scope, Type};
 use std::fmt::Write;
 
-/// A line of HIR, with what its names stand for.
+/// A line of HIR, with the scope and the code in which its names are looked up.
 pub(super) struct Reader<'r, 'a> {
     pub(super) line: &'r mut Line<'a>,
     pub(super) scope: &'r Scope,
@@ -54,7 +54,7 @@ kinds! {
         print |value, words, out| write(out, value);
         read |reader| reader.line.integer();
     }
-    /// A double, by the shortest text that gives its bits.
+    /// A double, as the shortest text that reads back as the same bits.
     Double: u64 {
         print |value, words, out| write(out, ConstValue::Float(f64::from_bits(*value)));
         read |reader| match reader.line.literal()? {
@@ -100,7 +100,7 @@ kinds! {
         print |value, words, out| out.push_str(&words.names.word(*value));
         read |reader| read_name(reader);
     }
-    /// A reason to leave.
+    /// The reason of an exit.
     Why: crate::bytecode::Reason {
         print |value, words, out| write(out, value);
         read |reader| {
@@ -132,7 +132,7 @@ kinds! {
         print |value, words, out| { let _ = write!(out, "{value:#x}"); };
         read |reader| reader.line.hexadecimal();
     }
-    /// Where a function can be called raw.
+    /// The raw entry of a function.
     Raw: RawEntry {
         print |value, words, out| write(out, value);
         read |reader| RawEntry::read(reader.line);

@@ -26,7 +26,7 @@ impl Builder<'_> {
         ty: Type,
         state: StateId,
     ) -> Value {
-        // Raw calls and checks for pending work look at the unit themselves.
+        // Raw calls and checks for pending work check themselves that the unit is still valid.
         let looks = matches!(op, Op::CheckPending | Op::CallRaw(..));
         self.unchecked |= op.effects().runs_host_code && !looks;
         // A closed unit has no frame: it exits before anything raises.
@@ -38,8 +38,8 @@ impl Builder<'_> {
         v
     }
 
-    /// End the current block behind `v` with an edge to a landing block for `handler`, and go on in
-    /// a new one.
+    /// End the current block behind `v` with an edge to a landing block for `handler`, and continue
+    /// in a new block.
     fn land(&mut self, v: Value, state: StateId, handler: &Handler) {
         let (next, landing) = (self.follower(), self.follower());
         let edge = |block| Edge {
@@ -70,7 +70,8 @@ impl Builder<'_> {
         self.cur = next;
     }
 
-    /// Emits what the interpreter does between a raise and its handler.
+    /// Emits the work of the interpreter between a raise and its handler: drop the stack entries
+    /// above the handler's depth, add to the traceback, take the exception.
     fn unwind(&mut self, v: Value, handler: &Handler) {
         let instr = self.code.instr(self.pc);
         if let Op::CallRaw(_, consumed) = self.f.insts[v].op {
@@ -128,7 +129,7 @@ impl Builder<'_> {
     }
 
     /// Ends the block with an exit at the current instruction, which is not compiled, or not before
-    /// something is known of it. Returns true, as each function that ends a block does.
+    /// more is known of it. Returns true, as each function that ends a block does.
     pub(super) fn give_up(&mut self, reason: Reason) -> bool {
         let state = self.state();
         let never = self.emit(Op::ConstBool(false), vec![], Type::CBOOL);

@@ -2,25 +2,25 @@
 //!
 //! # Terms
 //! A **value** is an instruction's result; a **block** has parameters where paths join; a **frame
-//! state** is what the interpreter needs to continue at a bytecode instruction. A **guard** is an
-//! instruction that exits unless a speculation holds. **General** ops work on objects through the
-//! host's helpers, **primitive** ops on C values; `box_*` and `unbox_*` join them. A box is
-//! virtual: it is allocated only where something needs the object. Only frame states, slots of
+//! state** has all that the interpreter needs to continue at a bytecode instruction. A **guard** is
+//! an instruction that exits unless a speculation holds. **General** ops work on objects through
+//! the host's helpers, **primitive** ops on C values; `box_*` and `unbox_*` join them. A box is
+//! virtual: it is allocated only where an instruction needs the object. Only frame states, slots of
 //! locals and other virtual tuples name a **virtual tuple**: only an exit materialises it.
 //!
 //! # Canonical form
 //! - Every value has one definition that dominates its uses; every value has a
 //!   [`crate::types::Type`] within that of its op's row, and the source of that fact.
-//! - References are explicit: what the interpreter counts, `incref` and `decref` count, at the
-//!   same places. The slot of a local owns its object. On a value that has no object (a C value,
-//!   or a virtual box) they do nothing. A virtual tuple is not counted: it owns its items from its
-//!   definition to where they are dropped one by one, or to an exit.
+//! - References are explicit: `incref` and `decref` count the references that the interpreter
+//!   counts, at the same places. The slot of a local owns its object. On a value that has no object
+//!   (a C value, or a virtual box) they do nothing. A virtual tuple is not counted: it owns its
+//!   items from its definition to where they are dropped one by one, or to an exit.
 //! - Every op that may exit, raise or run user code has a frame state.
 //! - An op that may raise in the range of a handler ends its block with two successors. The
-//!   exceptional one is a **landing block** of its own, which does what the interpreter does
-//!   between the raise and the handler (drops the entries of the operand stack above the handler's
-//!   depth, adds to the traceback, takes the exception) and then jumps to the handler's block with
-//!   the locals, the rest of the stack, the position if it is wanted, and the exception.
+//!   exceptional one is a **landing block** of its own. It does the work of the interpreter between
+//!   the raise and the handler (drops the entries of the operand stack above the handler's depth,
+//!   adds to the traceback, takes the exception) and then jumps to the handler's block with the
+//!   locals, the rest of the stack, the position if it is wanted, and the exception.
 //!
 //! # Deliberately absent
 //! No layouts and no addresses of the host's structures: those are in the host's intrinsics. No

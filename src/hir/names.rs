@@ -36,7 +36,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// The assumptions of an attempt to build.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// The type of what each of the code's names holds now; `NullPtr` if it holds nothing.
+    /// The type of the current value of each of the code's names; `NullPtr` if it has none.
     live: Vec<Type>,
     /// Instructions that may run user code.
     barriers: HashSet<Pc>,
@@ -45,7 +45,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The first attempt's: `live` has the type of what each name of the code holds now.
+    /// The plan of the first attempt: `live` has the type of the current value of each name of the
+    /// code.
     pub fn new(live: &[Type]) -> Plan {
         Plan {
             live: live.to_vec(),
@@ -53,7 +54,8 @@ impl Plan {
         }
     }
 
-    /// Look at the optimised function: false if the plan was right, else it is a better one now.
+    /// Compare the plan with the optimised function. Returns true if the plan was right; otherwise
+    /// returns false and improves the plan.
     pub fn learn(&mut self, f: &Function) -> bool {
         let before = (self.barriers.len(), self.through.len());
         self.through.extend(f.unsteady_names.iter().copied());
@@ -128,7 +130,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Whether the destructor of an object of this type runs no user code.
+/// Returns true if the destructor of an object of this type runs no user code.
 fn dies_quietly(ty: Type) -> bool {
     let quiet = Type::LONG_EXACT
         | Type::FLOAT_EXACT
@@ -176,7 +178,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether the instruction may run user code; if so, the dict has all values now.
+    /// Returns true if the instruction may run user code; then all values have been stored to the
+    /// dict.
     pub(super) fn names_before(&mut self, pc: Pc) -> bool {
         if !(self.names.as_ref()).is_some_and(|n| n.barriers.contains(&pc)) {
             return false;
@@ -185,7 +188,7 @@ impl<'a> Builder<'a> {
         true
     }
 
-    /// Store what is dirty, and know nothing.
+    /// Store the dirty names; afterwards the state of every name is unknown.
     pub(super) fn publish_names(&mut self, pc: Pc) {
         if self.names.is_some() {
             let dirty: Vec<u32> = self.dirty().collect();
@@ -254,9 +257,9 @@ impl<'a> Builder<'a> {
         self.emit_with(Op::Decref, vec![old], Type::BOTTOM, Some(state));
     }
 
-    // ---- edges --------------------------------------------------------------------------------------------------
+    // ---- edges ----
 
-    /// Whether paths join at `pc`.
+    /// Returns true if paths join at `pc`.
     fn joins(&self, pc: Pc) -> bool {
         self.pred_count[&pc] > 1 || self.headers.contains(&pc)
     }
@@ -300,7 +303,7 @@ impl<'a> Builder<'a> {
         held
     }
 
-    /// Whether an edge to `pc` needs instructions.
+    /// Returns true if an edge to `pc` needs instructions.
     fn needs_work(&mut self, pc: Pc) -> bool {
         if self.names.is_none() || self.is_end(pc) || !self.joins(pc) {
             return false;
@@ -320,8 +323,8 @@ impl<'a> Builder<'a> {
                 .any(|name| !matches!(wanted.get(&name), Some(Some(_))))
     }
 
-    /// Whether the value surely is an object of the dict's or a constant: no number will replace
-    /// it.
+    /// Returns true if the value surely is an object of the dict's or a constant: no number will
+    /// replace it.
     fn is_object(&self, v: Value) -> bool {
         let mut v = self.f.resolve(v);
         while matches!(
@@ -334,8 +337,8 @@ impl<'a> Builder<'a> {
         known || matches!(self.f.op(v), Op::NameGet(_) | Op::Const(_))
     }
 
-    /// Brings the names into the states that the block at `pc` expects, in the block that ends
-    /// here.
+    /// Brings the names into the states that the block at `pc` expects, at the end of the current
+    /// block.
     pub(super) fn carry_names(&mut self, pc: Pc) {
         if !self.needs_work(pc) {
             return;
@@ -465,12 +468,13 @@ impl<'a> Builder<'a> {
         wanted.iter().map(value).collect()
     }
 
-    /// Whether names are in registers at `pc`: pending work must then be done by the interpreter.
+    /// Returns true if names are in registers at `pc`: pending work must then be done by the
+    /// interpreter.
     pub(super) fn holds_names_at(&mut self, pc: Pc) -> bool {
         self.names.is_some() && !self.held_at(pc).is_empty()
     }
 
-    // ---- instructions -------------------------------------------------------------------------------------------
+    // ---- instructions ----
 
     /// The value of a name that nothing in the unit binds, if it may be relied on.
     fn constant_name(&self, name: u32) -> Option<Global> {
@@ -493,7 +497,7 @@ impl<'a> Builder<'a> {
         self.emit_with(op, vec![], kind.raw(), Some(state))
     }
 
-    /// Whether the unit itself binds or deletes a name that it keeps in a register.
+    /// Returns true if the unit itself binds or deletes a name that it keeps in a register.
     pub(super) fn binds_name(&self, name: u32) -> bool {
         (self.names.as_ref()).is_some_and(|names| names.bound.contains(&name))
     }

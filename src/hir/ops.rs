@@ -3,12 +3,13 @@
 //! A row is
 //!
 //! ```text
-//! Op(immediates) = "name" (operands) -> form reference type, exit, user code, unused, again, [reads], [writes];
+//! Op(immediates) = "name" (operands) -> form reference type,
+//!     exit, user code, unused, again, [reads], [writes];
 //! ```
 //!
-//! [`Row`] says what each column means. Printing, parsing, the verifier, types, the passes over
-//! memory and references, and lowering read the row; a row without one of the columns does not
-//! build. What an op computes is in `lower::dispatch`, which names every op.
+//! [`Row`] defines each column. Printing, parsing, the verifier, types, the passes over memory and
+//! references, and lowering read the row; a row without one of the columns does not build. The
+//! computation of an op is in `lower::dispatch`, which names every op.
 
 use super::build::is_builtin_exact;
 use super::immediates::{self, Reader, Words};
@@ -112,7 +113,8 @@ macro_rules! hir_ops {
             General(GeneralOp, [i64; 2]),
         }
 
-        /// The places of the rows in the table. An op has the name of its operation, such as `Index`.
+        /// The places of the rows in the table. An op has the name of its operation, such as
+        /// `Index`.
         #[allow(clippy::enum_variant_names)]
         enum Index { $($op),* }
 
@@ -190,10 +192,11 @@ hir_ops! {
     /// The value that the suspended frame was resumed with, owned.
     Sent = "sent" () -> value owned OBJECT,
         never, quiet, goes, anew, [], [];
-    /// Suspends the frame as its state says, and passes the operand to the code that resumed it.
-    /// The state's instruction is the one at which the frame continues; the frame owns the
-    /// references of the state's stack from here. The immediate says whether the operand comes from
-    /// another generator, which is the top of the stack (`yield from`). No instruction follows.
+    /// Suspends the frame as its state describes it, and passes the operand to the code that
+    /// resumed it. The state's instruction is the one at which the frame continues; the frame owns
+    /// the references of the state's stack from here. The immediate is true if the operand comes
+    /// from another generator, which is the top of the stack (`yield from`). No instruction
+    /// follows.
     Yield(delegates: bool as Truth) = "yield" (TAKEN) -> value none NOTHING,
         never, runs, stays, anew, [ALL], [ALL];
     /// An object.
@@ -220,7 +223,7 @@ hir_ops! {
     Incref = "incref" (ANY) -> value none NOTHING,
         never, quiet, stays, anew, [], [COUNTS];
     /// Drops a reference. If that was the last one, the object's destructor runs.
-    /// [`super::Function::may_run_host_code`] knows the operands of which the destructor runs no
+    /// [`super::Function::may_run_host_code`] lists the operands of which the destructor runs no
     /// user code.
     Decref = "decref" (ANY_TAKEN) -> value none NOTHING,
         never, runs, stays, anew, [ALL], [ALL];
@@ -240,13 +243,13 @@ hir_ops! {
     /// Exits unless the operand's class is exactly one of these.
     CheckClasses(types: Vec<Type> as Several) = "check_classes" (OPTIONAL) -> value none NOTHING,
         exits(Type), quiet, stays, same, [CLASSES], [];
-    /// Whether the operand's class is exactly one of these.
+    /// Tests that the operand's class is exactly one of these.
     IsClass(types: Vec<Type> as Several) = "is_class" (OPTIONAL) -> value none TRUTH,
         never, quiet, goes, same, [CLASSES], [];
     /// The operand, known to have the type by the bytecode's rules or a dominating branch.
     Refine(ty: Type as Single) = "refine" (ANY) -> checked borrowed NARROWED,
         never, quiet, goes, same, [], [];
-    /// The operand, where something else holds a reference to it as well: the drop of another
+    /// The operand, where another owner has a reference to it as well: the drop of another
     /// reference does not deallocate it.
     Held = "held" (OPTIONAL) -> same borrowed OPERAND,
         never, quiet, goes, anew, [], [];
@@ -265,13 +268,13 @@ hir_ops! {
     /// destructor may run user code.
     CheckUnseen = "check_unseen" () -> value none NOTHING,
         exits(Ended), quiet, stays, anew, [STATE], [];
-    /// Does pending work; exits if the unit must give way.
+    /// Does pending work; exits if the unit must give way (signals, a request of another thread).
     CheckPending = "check_pending" () -> value none NOTHING,
         exits(Observed), runs_and_raises, stays, anew, [ALL], [ALL];
     /// Exits if work is pending or tracing was switched on.
     CheckQuiet = "check_quiet" () -> value none NOTHING,
         exits(Observed), quiet, stays, anew, [STATE], [];
-    /// Whether no work is pending and the unit need not give way: the first half of a
+    /// Tests that no work is pending and the unit need not give way: the first half of a
     /// [`CheckPending`](Op::CheckPending).
     Quiet = "quiet" () -> value none TRUTH,
         never, quiet, goes, anew, [STATE], [];
@@ -321,17 +324,17 @@ hir_ops! {
     /// tuple go drops them, the last one first, as a host's tuple does.
     VirtualTuple = "virtual_tuple" (; .. OPTIONAL) -> virtual_object none OBJECT,
         never, quiet, goes, anew, [], [];
-    /// An instance of a class of the program (the host's token of it), from one assignment of an
-    /// attribute to the next: the place of each attribute, and the operand that it has, in the
-    /// order in which they were first assigned. Only an exit materialises it: only frame states,
-    /// slots of locals and other virtual objects name it. It owns references to its attributes'
-    /// values. The code that lets the instance go drops them, in the order of the places.
+    /// An instance of a user class (the host's token of it), from one assignment of an attribute to
+    /// the next: the place of each attribute, and the operand that it has, in the order in which
+    /// they were first assigned. Only an exit materialises it: only frame states, slots of locals
+    /// and other virtual objects name it. It owns references to its attributes' values. The code
+    /// that lets the instance go drops them, in the order of the places.
     VirtualInstance(class: u64 as Address, places: Vec<u32> as Places) = "virtual_instance"
         (; .. OPTIONAL) -> virtual_object none OBJECT,
         never, quiet, goes, anew, [], [];
-    /// The virtual object that is the second operand where the first one, a C truth value, holds;
-    /// else the third one, a constant or null, of which it owns no reference. The owner of the
-    /// second one's items has them either way. The same places name it as a virtual tuple.
+    /// The virtual object that is the second operand if the first one, a C truth value, holds; else
+    /// the third one, a constant or null, of which it owns no reference. The owner of the second
+    /// one's items has them in both cases. The same places name it as a virtual tuple.
     VirtualIf = "virtual_if" (TRUTH OBJECT OPTIONAL) -> virtual_either none OPTIONAL,
         never, quiet, goes, anew, [], [];
     /// A cell that only an exit materialises, from one assignment to the next. It owns a reference
@@ -474,16 +477,16 @@ hir_ops! {
     /// `not a`
     BoolNot = "bool_not" (TRUTH) -> value none TRUTH,
         never, quiet, goes, same, [], [];
-    /// Whether two objects are the same one.
+    /// Tests that two objects are the same one.
     Is = "is" (OPTIONAL OPTIONAL) -> value none TRUTH,
         never, quiet, goes, same, [], [];
     /// The class of an object, borrowed from it.
     ClassOf = "class_of" (OBJECT) -> value borrowed OBJECT,
         never, quiet, goes, same, [CLASSES], [];
-    /// Whether there is no object.
+    /// Tests that there is no object.
     IsNull = "is_null" (OPTIONAL) -> value none TRUTH,
         never, quiet, goes, same, [], [];
-    /// Whether the object is the host's None.
+    /// Tests that the object is the host's None.
     IsNone = "is_none" (OPTIONAL) -> value none TRUTH,
         never, quiet, goes, same, [], [];
 
@@ -496,7 +499,7 @@ hir_ops! {
     /// The number of characters of an exact string.
     StrLen = "str_len" (STRING) -> value none INT,
         never, quiet, goes, same, [], [];
-    /// Whether two exact strings have the same characters.
+    /// Tests that two exact strings have the same characters.
     StrEq = "str_eq" (STRING STRING) -> value none TRUTH,
         never, quiet, goes, same, [], [];
     /// The string of an exact string's character at an offset in range, which is immortal; exits if
@@ -589,7 +592,7 @@ hir_ops! {
     /// may read it.
     RangeAt(to_end: bool as Truth) = "range_at" (OBJECT INT INT) -> same borrowed OBJECT,
         never, quiet, goes, anew, [], [];
-    /// Whether a list's or tuple's iterator has another item.
+    /// Tests that a list's or tuple's iterator has another item.
     IterMore = "iter_more" (OBJECT) -> value none TRUTH,
         never, quiet, goes, same, [ITERATORS LENGTHS], [];
     /// Advances a list iterator that has a next item, which it returns, borrowed.
@@ -611,15 +614,14 @@ hir_ops! {
     /// The value of a name in a namespace of the program, borrowed; exits if there is none.
     GlobalGet(call: IntrinsicCall as Intrinsic) = "global_get" () -> value borrowed OBJECT,
         exits(Name), quiet, stays, same, [NAMES], [];
-    /// A new instance of a class of the program, by the type of the objects that are exactly of
-    /// that class; owned. Exits where there is no memory. The result's own type does not contain
-    /// the class, which code that gets hold of the instance may assign.
+    /// A new instance of a user class, by the type of the objects that are exactly of that class;
+    /// owned. Exits where there is no memory. The result's own type does not contain the class,
+    /// since user code with a reference to the instance may assign it.
     New(ty: Type as Single, call: IntrinsicCall as Intrinsic) = "new" () -> value owned OBJECT,
         fails(Shape), quiet, stays, anew, [], [];
     /// The host's store into an object (object, value): takes over the value, returns the old one,
-    /// owned, or null. Which place it writes
-    /// [`World::field_access`](crate::host::World::field_access) knows; one that it does not know
-    /// may be a namespace's.
+    /// owned, or null. [`World::field_access`](crate::host::World::field_access) returns the place
+    /// that it writes; a store of which it returns none may be into a namespace.
     Store(call: IntrinsicCall as Intrinsic) = "store" (OBJECT TAKEN) -> value owned OPTIONAL,
         fails(Shape), quiet, stays, anew, [ATTRIBUTES], [ATTRIBUTES NAMES];
     /// The same behind a check that the drop of the old value runs no user code.
@@ -649,7 +651,7 @@ hir_ops! {
         never, runs_and_raises, stays, anew, [ALL], [ALL];
 }
 
-/// What follows from an op's row and its immediates.
+/// The properties of an op that follow from its row and its immediates.
 impl Op {
     /// The name in the text form.
     pub fn name(&self) -> &'static str {
@@ -661,23 +663,23 @@ impl Op {
         self.row().takes(count)
     }
 
-    /// Whether the op returns its operand, of which a check has found out more.
+    /// Returns true if the op returns its operand, and has checked a fact of it.
     pub fn says_what_is_checked(&self) -> bool {
         self.row().form == Form::Checked
     }
 
-    /// Whether the op returns its first operand, of which more is known from there.
+    /// Returns true if the op returns its first operand, of which more is known from there.
     pub fn gives_operand(&self) -> bool {
         matches!(self.row().form, Form::Checked | Form::Same)
     }
 
-    /// Whether the op returns the object of a raw value, which lowering allocates only where
-    /// something needs it.
+    /// Returns true if the op returns the object of a raw value, which lowering allocates only
+    /// where an instruction needs it.
     pub fn is_box(&self) -> bool {
         self.row().form == Form::Box
     }
 
-    /// Whether the op returns an object that only an exit materialises.
+    /// Returns true if the op returns an object that only an exit materialises.
     pub fn is_virtual(&self) -> bool {
         matches!(
             self.row().form,
@@ -685,8 +687,8 @@ impl Op {
         )
     }
 
-    /// Whether the op returns an object that only an exit materialises, and that slots of locals
-    /// and other such objects may name.
+    /// Returns true if the op returns an object that only an exit materialises, and that slots of
+    /// locals and other such objects may name.
     pub fn is_virtual_aggregate(&self) -> bool {
         matches!(self.row().form, Form::VirtualObject | Form::VirtualEither)
     }
@@ -724,8 +726,8 @@ impl Op {
         }
     }
 
-    /// Whether the interpreter may raise where the op exits. (An overflow, or an int with many
-    /// digits, is only more than the op can do.)
+    /// Returns true if the interpreter may raise where the op exits. (An overflow, or an int with
+    /// many digits, is only more than the op can do.)
     pub fn exit_may_raise(&self) -> bool {
         match self.row().exit {
             Exit::Never | Exit::On(_) => false,
@@ -737,7 +739,7 @@ impl Op {
         }
     }
 
-    /// Whether the op calls helpers that may raise (an exit of the raising kind).
+    /// Returns true if the op calls helpers that may raise (an exit of the raising kind).
     pub fn raises(&self) -> bool {
         self.row().raises()
     }
@@ -765,19 +767,19 @@ impl Op {
         }
     }
 
-    /// Whether equal operands give an equal result wherever it is computed: such ops may be
+    /// Returns true if equal operands give an equal result wherever it is computed: such ops may be
     /// numbered and hoisted.
     pub fn is_pure(&self) -> bool {
         let row = self.row();
         row.again == Again::Same && !row.raises() && self.reads().is_nothing()
     }
 
-    /// Whether the op must stay even if its result is not used.
+    /// Returns true if the op must stay even if its result is not used.
     pub fn must_stay(&self) -> bool {
         self.row().unused == Unused::Stays
     }
 
-    /// Whether the result is a reference that must be dropped or taken over.
+    /// Returns true if the result is a reference that must be dropped or taken over.
     pub fn gives_owned(&self) -> bool {
         self.row().reference == Reference::Owned
     }

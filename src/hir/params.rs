@@ -6,7 +6,8 @@ use cranelift_entity::SecondaryMap;
 /// Remove block parameters that always get one value (guards and refinements of it, and the
 /// parameter itself, count as that value: they are the same object).
 pub fn remove_trivial_params(f: &mut Function) {
-    // Each edge as its block and its place there. They stay: only what they carry changes.
+    // Each edge as its source block and its index there. The edges stay: only their arguments
+    // change.
     let mut into: SecondaryMap<Block, Vec<(Block, usize)>> = SecondaryMap::new();
     for &from in &f.order {
         for (place, edge) in f.blocks[from].term.edges().into_iter().enumerate() {
@@ -35,9 +36,9 @@ pub fn remove_trivial_params(f: &mut Function) {
     }
 }
 
-/// The one value that the edges into a block give to a parameter, if it is one: with the checks of
-/// it that all edges have passed, and if these tell as much as those of each edge that the
-/// parameter stands for.
+/// The one value that the edges into a block pass to a parameter, if it is one. The result includes
+/// the checks of the value that all edges have passed. None if some edge proves more: the
+/// parameter's type must not be narrower than the value's.
 fn only_value(f: &Function, block: Block, index: usize, into: &[(Block, usize)]) -> Option<Value> {
     let param = f.blocks[block].params[index].0;
     let mut same: Option<Value> = None;

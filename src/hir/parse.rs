@@ -1,8 +1,7 @@
-//! The text form of HIR, read. `text` shows how it looks, `docs/text-forms.md` has the grammar.
+//! The text form of HIR, read. `text` shows an example, `docs/text-forms.md` has the grammar.
 //!
-//! The reader asks for no more than it needs to build a function that can be printed and looked at:
-//! whether it keeps the canonical form is for the verifier to say. Values and blocks keep their
-//! numbers, so that messages fit the text.
+//! The reader checks no more than it needs to build a function that can be printed; the verifier
+//! checks the canonical form. Values and blocks keep their numbers, so that messages fit the text.
 
 use super::function::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Locals,
@@ -16,11 +15,11 @@ use crate::types::{HostId, Line, Lines, Names, Parsed, Scope, TextError, Type};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Read what printing a function of this code gives. Classes and objects are looked up in `names`,
+/// Read the printed text of a function of this code. Classes and objects are looked up in `names`,
 /// the code of inlined functions in `inlined`.
 ///
 /// # Errors
-/// A [`TextError`] says where the text first goes wrong.
+/// A [`TextError`] with the first place where the text is wrong.
 pub fn parse(
     text: &str,
     code: &Arc<Code>,
@@ -52,8 +51,8 @@ pub(crate) fn try_parse_only(text: &str) -> Parsed<Function> {
     parse_section(&document, &document.sections[0])
 }
 
-/// Read a section of a document: a function in HIR, of the code of its name that stands last before
-/// it, as does each code that is inlined.
+/// Read a section of a document: a function in HIR. Its code is the last one of its name before the
+/// section; the same holds for each code that is inlined.
 ///
 /// # Errors
 /// A [`TextError`] with the line in the document.
@@ -118,7 +117,8 @@ fn parse_in(
     parser.finish(&start)
 }
 
-/// What is named by a prefix and a number: where each was first named, and whether it was defined.
+/// Values or blocks, named by a prefix and a number (`v12`, `bb3`): the place where each was first
+/// named, and true if it was defined.
 struct Named {
     prefix: &'static str,
     first: HashMap<u32, (TextError, bool)>,
@@ -188,7 +188,7 @@ struct Parser<'a> {
 
 /// The function.
 impl Parser<'_> {
-    /// What belongs to the function as a whole; gives the first line after it.
+    /// Reads the lines that belong to the function as a whole; returns the first line after them.
     fn preamble<'t>(&mut self, lines: &mut Lines<'t>) -> Parsed<Line<'t>> {
         loop {
             let Some(mut line) = lines.next() else {
@@ -235,7 +235,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A block, of which the first line has been read; gives the line after it.
+    /// A block, of which the first line has been read; returns the line after it.
     fn block<'t>(&mut self, mut line: Line<'t>, lines: &mut Lines<'t>) -> Parsed<Line<'t>> {
         let number = self
             .blocks
@@ -338,8 +338,8 @@ impl Parser<'_> {
 
 /// Lines.
 impl Parser<'_> {
-    /// `v1: LongExact n`; gives the index among the instructions, and where it says to be in the
-    /// bytecode.
+    /// `v1: LongExact n`; returns the index among the instructions, the place, and the instruction
+    /// in the bytecode if the text has one.
     fn param(&mut self, line: &mut Line) -> Parsed<(usize, Place, Option<Pc>)> {
         let number = self.values.read(line, self.most, "a parameter", true)?;
         line.expect(":")?;
@@ -384,7 +384,7 @@ impl Parser<'_> {
         Ok(Place::Local(self.local(line)?))
     }
 
-    /// The terminator, if one stands here.
+    /// The terminator, if there is one here.
     fn term(&mut self, line: &mut Line) -> Parsed<Option<Term>> {
         let most = self.most;
         Ok(Some(match () {
@@ -430,7 +430,7 @@ impl Parser<'_> {
         })
     }
 
-    /// An instruction; gives its place in the bytecode.
+    /// An instruction; returns its place in the bytecode.
     fn inst(&mut self, line: &mut Line, before: Pc) -> Parsed<Pc> {
         let (mut number, mut ty) = (None, Type::BOTTOM);
         if line.clone().entity("v", "").is_ok() {

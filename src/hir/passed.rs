@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub struct Passed(FxHashMap<Value, Vec<Value>>);
 
 impl Passed {
-    /// Look at a function.
+    /// Analyse a function.
     pub fn of(f: &Function) -> Passed {
         let mut passed: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
         for &b in &f.order {

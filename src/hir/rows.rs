@@ -1,5 +1,5 @@
-//! What a row of the HIR op table declares: operands, result, exit, purity, and the memory that the
-//! op reads and writes.
+//! The columns of a row of the HIR op table: operands, result, exit, purity, and the memory that
+//! the op reads and writes.
 //!
 //! A row has a cell in each column ([`Row`]); there are no defaults, so an op that leaves one out
 //! does not build. The constants in [`cells`] are the words that rows are written with.
@@ -24,11 +24,11 @@ pub struct Row {
     pub rule: Rule,
     /// Why the op exits to the interpreter, if it may.
     pub exit: Exit,
-    /// Whether the op raises, or runs arbitrary user code.
+    /// The effects on user code: the op raises, or runs arbitrary user code.
     pub code: UserCode,
-    /// Whether the op may be removed where its result is not used.
+    /// The fate of the op if its result is not used: removed, or kept.
     pub unused: Unused,
-    /// Whether a second op with equal operands gives the same result.
+    /// The result of a second op with equal operands: the same, or another one.
     pub again: Again,
     /// The memory that the result (or the exit) depends on.
     pub reads: Memory,
@@ -41,7 +41,7 @@ pub struct Row {
 pub struct Operand {
     /// The operand's type lies within this one.
     pub ty: Type,
-    /// Whether the op takes over the operand's reference. Otherwise the operand is borrowed (if it
+    /// True if the op takes over the operand's reference. Otherwise the operand is borrowed (if it
     /// is an object at all), and its owner drops it later.
     pub is_taken: bool,
 }
@@ -71,7 +71,7 @@ pub enum Form {
     Box,
     /// A virtual object with fields. Only an exit materialises it.
     VirtualObject,
-    /// A virtual object with fields, or a constant: the first operand says which.
+    /// A virtual object with fields, or a constant: the first operand selects it.
     VirtualEither,
     /// A virtual iterator: only stacks of frame states name it.
     VirtualIterator,
@@ -121,7 +121,7 @@ pub enum Exit {
     Given,
 }
 
-/// What code of the host and of the program an op may run.
+/// Code of the host and arbitrary user code that an op may run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UserCode {
     /// None, and the op does not raise.
@@ -135,7 +135,7 @@ pub enum UserCode {
     RunsAndRaises,
 }
 
-/// Whether an op is removed where its result is not used.
+/// The fate of an op whose result is not used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unused {
     /// It is.
@@ -147,14 +147,14 @@ pub enum Unused {
 /// The result of a second op with equal operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Again {
-    /// The same, unless something has written what the op reads in between.
+    /// The same, unless memory that the op reads was written in between.
     Same,
     /// Another one: a new object, or one that depends on the place of the instruction.
     Anew,
 }
 
-/// A set of memory classes. What one op writes ends what is known of another one if the other one
-/// reads the same class.
+/// A set of memory classes. A write by one op invalidates the result of another op that reads the
+/// same class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Memory(u16);
 
@@ -198,15 +198,15 @@ memory_classes! {
     RAW_ITEMS = "raw_items";
     /// Contents of cells.
     CELLS = "cells";
-    /// Attributes of objects, and what the host's checks read of objects and classes.
+    /// Attributes of objects, and the memory of objects and classes that the host's checks read.
     ATTRIBUTES = "attributes";
     /// Values of names in namespaces.
     NAMES = "names";
 }
 
 impl Memory {
-    /// The memory of which [`crate::opt`] remembers what it has read, as far as the host's own code
-    /// writes it. Only user code assigns classes, and the thread is another one only after a call.
+    /// The memory of which [`crate::opt`] keeps known contents, as far as the host's own code
+    /// writes it. Only user code assigns classes, and the thread changes only across a call.
     pub const WRITABLE: Memory = Memory::ITEMS
         .and(Memory::LENGTHS)
         .and(Memory::RAW_ITEMS)
@@ -229,12 +229,12 @@ impl Memory {
         Memory(self.0 & !other.0)
     }
 
-    /// Whether the set is empty.
+    /// Returns true if the set is empty.
     pub const fn is_nothing(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether the sets have a class in common.
+    /// Returns true if the sets have a class in common.
     pub const fn meets(self, other: Memory) -> bool {
         self.0 & other.0 != 0
     }
@@ -248,7 +248,7 @@ impl std::fmt::Debug for Memory {
 }
 
 impl Row {
-    /// Whether the op may have so many operands.
+    /// Returns true if the op may have so many operands.
     pub fn takes(&self, count: usize) -> bool {
         let fixed = self.operands.len();
         match self.rest {
@@ -267,18 +267,18 @@ impl Row {
         }
     }
 
-    /// Whether the op may raise.
+    /// Returns true if the op may raise.
     pub fn raises(&self) -> bool {
         matches!(self.code, UserCode::Raises | UserCode::RunsAndRaises)
     }
 
-    /// Whether arbitrary user code may run.
+    /// Returns true if arbitrary user code may run.
     pub fn runs_host_code(&self) -> bool {
         matches!(self.code, UserCode::Runs | UserCode::RunsAndRaises)
     }
 
-    /// The row of a general operation, from its row in the bytecode's table: it may do to memory
-    /// what the helper may do.
+    /// The row of a general operation, from its row in the bytecode's table: it may access all
+    /// memory that the helper may access.
     const fn general(info: &'static GeneralInfo) -> Row {
         const BORROWED: Operand = cells::operand::OPTIONAL;
         const TAKEN: Operand = cells::operand::OPTIONAL_TAKEN;

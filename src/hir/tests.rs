@@ -123,8 +123,8 @@ fn an_instruction_that_is_replaced_raises_no_more() {
     verify(&f).unwrap_or_else(|faults| panic!("{faults}\n{f}"));
 }
 
-/// A loop over a range, whose own step cannot raise, in the range of a handler that goes on behind
-/// the loop, where something in the range of the same handler does raise.
+/// A loop over a range, whose own step cannot raise, in the range of a handler that continues
+/// behind the loop; another operation in the range of the same handler does raise.
 const LATE_HANDLER: &str = r#"
 code "f" {
   params 1
@@ -174,7 +174,7 @@ fn resuming(text: &str) -> Function {
     f
 }
 
-/// `def g(n): i = n + n; yield i; return n`, which begins at @3 and goes on at @9.
+/// `def g(n): i = n + n; yield i; return n`, which begins at @3 and resumes at @9.
 const GENERATOR: &str = r#"
 code "g" {
   params 1
@@ -278,7 +278,7 @@ impl World for TrueFloats {
     }
 }
 
-/// The operations of `return not not x`, whose first half has met objects of these classes, in
+/// The operations of `return not not x`, whose first half has observed objects of these classes, in
 /// blocks.
 fn truth_of(seen: &[Type]) -> Vec<&'static str> {
     let text = r#"
@@ -340,6 +340,6 @@ fn a_class_that_was_met_alone_is_no_bet_for_a_test_of_truth() {
         truth_of(&[Type::NONE_TYPE]),
         ["is_class", "const_bool", "truth"]
     );
-    // What follows computes with numbers.
+    // An int is likely an operand of arithmetic next: a guard on its class serves that too.
     assert_eq!(truth_of(&[Type::LONG_EXACT]), ["truth"]);
 }

@@ -12,12 +12,12 @@
 //!     ...
 //! }
 //! ```
-//! Before a block's colon stands the state at its start, after a terminator the instruction that
-//! ends the block and the locals there. A state is the instruction, the locals, and the stack from
-//! the bottom, `&` before what it borrows; then the frames of inlined calls, each as `in`, the
-//! number of its code, its instruction, locals and stack. `at` gives an instruction's place in the
-//! bytecode where that is not the one of its state (without one: of the instruction before it). A
-//! value without a type is there for a terminator or a list that names it.
+//! The state at a block's start is printed before its colon. After a terminator come the block's
+//! last bytecode instruction and the locals there. A state is the instruction, the locals, and the
+//! stack from the bottom, with `&` before borrowed entries; then the frames of inlined calls, each
+//! as `in`, the number of its code, its instruction, locals and stack. `at` gives an instruction's
+//! place in the bytecode where that is not the one of its state (without one: of the instruction
+//! before it). A value without a type is there for a terminator or a list that names it.
 
 use super::Place;
 use super::function::{Edge, Entry, FrameState, Function, Inst, Term, Value};
@@ -116,7 +116,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// What belongs to the function as a whole.
+    /// The lines that belong to the function as a whole.
     fn preamble(&mut self) -> fmt::Result {
         let f = self.f;
         for (word, names) in [("names", &f.names), ("unsteady", &f.unsteady_names)] {
@@ -159,7 +159,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Whether the instruction is in a block.
+    /// Returns true if the instruction is in a block.
     fn stands(&self, v: Value) -> bool {
         let blocks = self.f.order.iter().map(|b| &self.f.blocks[*b]);
         blocks.into_iter().any(|block| block.insts.contains(&v))

@@ -142,7 +142,7 @@ impl Builder<'_> {
                 self.locals[arg] = cell;
             }
             B::CopyFreeVars if let Some(Shown { cells, .. }) = self.inlined => {
-                // As long as the function is what it was, which its caller relies on, so is its closure.
+                // The caller relies on the function, so its closure is fixed too.
                 let count = self.code.locals.len();
                 let first = count - arg;
                 if cells.is_some_and(|cells| cells.len() != arg) {
@@ -366,7 +366,8 @@ impl Builder<'_> {
                 let n = 3 + (arg & 1);
                 let nothing = self.stack[self.stack.len() - n + 1].value;
                 if !(self.ty(nothing) <= Type::NULLPTR) {
-                    // A loop was entered with it. It is as the bytecode says.
+                    // A loop was entered with this stack entry, so its type is not known; by the
+                    // bytecode's rules it is null.
                     self.start_instr();
                     self.guard_null(nothing);
                 }

@@ -9,7 +9,7 @@ use crate::facts::Builtin;
 use crate::types::Type;
 
 /// The type of a value by the rule of its op, as the types of its operands are now. `declared` is
-/// the type that the instruction was made with, which holds whatever the operands are. (A type that
+/// the type that the instruction was created with, which is valid for all operands. (A type that
 /// the instruction got meanwhile followed from operands that may have become wider.)
 pub fn result(f: &Function, v: Value, declared: Type) -> Type {
     let inst = &f.insts[v];
@@ -52,7 +52,7 @@ pub fn result(f: &Function, v: Value, declared: Type) -> Type {
             };
             let types: Vec<Type> = inst.args.iter().map(|a| f.ty(*a)).collect();
             let new = general(op, imms, &types);
-            // The builder may know more (a builtin's result).
+            // The builder may have a more precise type (a builtin's result).
             if new == Type::OBJECT { declared } else { new }
         }
     }

@@ -9,7 +9,7 @@ use cranelift_entity::SecondaryMap;
 pub struct Validity(SecondaryMap<Block, bool>);
 
 impl Validity {
-    /// Look at a function.
+    /// Analyse a function.
     pub fn of(f: &Function) -> Validity {
         let mut dirty_in: SecondaryMap<Block, bool> = SecondaryMap::new();
         dirty_in.resize(f.blocks.len());
@@ -57,11 +57,11 @@ impl Validity {
     }
 }
 
-/// Whether user code may have run behind the instruction, if that does not depend on the state
-/// before.
+/// Returns whether user code may have run behind the instruction, if that does not depend on the
+/// state before.
 fn settles(f: &Function, v: Value) -> Option<bool> {
     match f.op(v) {
-        // The last two look themselves after the pending work, or the call, is done.
+        // The last two check validity themselves after the pending work, or the call, is done.
         Op::CheckValid | Op::CheckUnseen | Op::CheckPending | Op::DoPending | Op::CallRaw(..) => {
             Some(false)
         }

@@ -24,7 +24,7 @@ impl std::error::Error for VerifierErrors {}
 ///
 /// # Errors
 /// All faults: a use that its definition does not dominate, an edge with the wrong number of
-/// values, an operand of the wrong kind, an op that may leave without a frame state.
+/// values, an operand of the wrong kind, an op that may exit without a frame state.
 pub fn verify(f: &Function) -> Result<(), VerifierErrors> {
     let mut checker = Checker {
         f,
@@ -46,8 +46,8 @@ struct Checker<'a> {
     faults: Vec<String>,
     /// Block and index (parameters are 0) of each definition.
     place: SecondaryMap<Value, Option<(Block, usize)>>,
-    /// The virtual objects that something else may be meant instead of: what they hold is null
-    /// then.
+    /// The virtual objects that are an operand of a `virtual_if`, which may select a constant or
+    /// null instead: their contents are null then.
     maybe: EntitySet<Value>,
     depth: SecondaryMap<Block, u32>,
 }
@@ -232,8 +232,8 @@ impl Checker<'_> {
         let row = inst.op.row();
         for (i, &arg) in inst.args.iter().enumerate() {
             let (have, want) = (self.f.ty(arg), row.operand(i).ty);
-            // That an operand is not null is the language's to say, where types are not inferred
-            // yet: in `f([] if x else y)` the argument is the parameter of a block, an `OptObject`
+            // Types that are not inferred yet may include null where the language's rules exclude
+            // it: in `f([] if x else y)` the argument is the parameter of a block, an `OptObject`
             // at first.
             let have = if have <= Type::OBJECT.opt() {
                 have & Type::OBJECT
@@ -285,7 +285,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What is virtual has no object that anything but a frame state could ask for.
+    /// A virtual value has no object: only a frame state may use it as one.
     fn made(&mut self, b: Block, by: &str, v: Value) {
         let v = self.f.object_of(v);
         if self.f.op(v).is_virtual() {
@@ -341,7 +341,7 @@ impl Checker<'_> {
         if frame.pc.0 as usize >= code.instrs.len() {
             fault("an instruction that is not there".into());
         }
-        // The function may stand behind them.
+        // One more: the function may be behind the locals.
         if !(locals..=locals + 1).contains(&frame.locals.len()) {
             fault(format!("{} locals instead of {locals}", frame.locals.len()));
         }
@@ -379,7 +379,7 @@ impl Checker<'_> {
                 below = up;
                 up = idom[up].expect("a reachable block");
             }
-            // What has raised has no value.
+            // An instruction that has raised has no value.
             up == at && self.f.landing(at) != Some((v, below))
         };
         if !ok {
