@@ -25,12 +25,13 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 /// References by value; values without references are left out.
 type Counts = BTreeMap<Value, i64>;
 
-/// The state at a place.
+/// The state at one point of a function.
 #[derive(Clone)]
 struct At {
     counts: Counts,
     locals: Locals,
-    /// Objects that turned out to be immortal, or null: they are not counted from then on.
+    /// Objects that a check has shown to be immortal, and values shown to be null: they are not
+    /// counted from then on.
     immortal: BTreeSet<Value>,
 }
 
@@ -58,7 +59,7 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
         immortal: BTreeSet::new(),
     });
     if let Some(at) = &mut entry[f.entry()] {
-        // The contents of the slots then.
+        // At the entry each slot has a reference to its content.
         for v in at.locals.clone().into_iter().take(f.code.locals.len()) {
             audit.add(&mut at.counts, f.object_of(*v), 1);
         }
@@ -69,8 +70,8 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
                 idle.extend(f.blocks[b].term.edges().iter().map(|edge| edge.block));
                 continue;
             }
-            // Only a loop's header comes before something that leads to it, and something else
-            // leads there too.
+            // In the order of blocks, a predecessor comes first. Only a loop's header also has an
+            // edge from a later block.
             audit
                 .faults
                 .push(format!("{b}: nothing before it leads there"));
@@ -204,7 +205,8 @@ impl<'a> Audit<'a> {
                 {
                     Some(local) => {
                         let old = std::mem::replace(local, v);
-                        // Where a unit is entered, the state names the value that is loaded here.
+                        // Where a unit is entered, the entry state names the value that is loaded
+                        // here.
                         if f.object_of(old) != v {
                             self.add(counts, old, -1);
                             self.add(counts, v, 1);
@@ -255,7 +257,8 @@ impl<'a> Audit<'a> {
             }
             Term::Return(v) => {
                 self.add(&mut at.counts, *v, -1);
-                // The items of a virtual object were dropped, or are not counted.
+                // A virtual object in a slot adds nothing: its items were dropped before, or are
+                // not counted.
                 let mut expected = Counts::new();
                 for &v in at.locals.iter().take(f.code.locals.len()) {
                     self.add(&mut expected, v, 1);
@@ -272,8 +275,8 @@ impl<'a> Audit<'a> {
         edges
     }
 
-    /// The references that an edge moves: parameters are aliases of the values that are passed to
-    /// them, and a local may be an object on one side alone.
+    /// The references that an edge passes on: parameters are aliases of the values that are passed
+    /// to them, and a local may have an object on one side alone.
     fn travel(&self, from: &[Value], edge: &Edge, counts: &mut Counts) {
         let f = self.f;
         let target = &f.blocks[edge.block];
@@ -389,7 +392,7 @@ mod tests {
 
     #[test]
     fn nothing_comes_behind_a_check_that_always_fails() {
-        // An int is counted, and no bool is.
+        // An int may be counted; a bool is immortal, and never is.
         check(
             "bb0 {@0 [v0 v1] []}:\n    v0: Object = arg 0\n    v1: Bool = arg 1\n    incref v1\n    \
              v2: LongExact = guard_type LongExact v1 guarded {@2 [v0 v1] [v1]}\n    decref v2 {@2 [v0 v1] [v1]}\n    \

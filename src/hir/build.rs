@@ -27,7 +27,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// Why no HIR was built: the reason, and the line.
+/// The reason why no HIR was built, and the line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsupported {
     /// The unsupported feature.
@@ -68,14 +68,14 @@ pub struct Shown<'a> {
 /// Limits on the size of compiled code.
 pub const MAX_INSTRS: usize = 16_000;
 
-/// Instructions times locals of a function at most: as many values may frame states name, and
-/// generating code takes longer than in proportion.
+/// The most instructions times locals of a function. Frame states may name as many values, and the
+/// time to generate code grows faster than that.
 const MAX_NAMED: usize = 300_000;
 
 /// The state of a block where paths join, from the edges so far.
 pub(super) struct Join {
-    /// The one object that all paths have brought for each local and each stack entry, if it is
-    /// one.
+    /// For each local and each stack entry: the object that all paths so far bring, if it is the
+    /// same one.
     pub same: Vec<Option<Value>>,
     /// The number of these edges.
     pub paths: u32,
@@ -89,29 +89,29 @@ pub(super) struct Builder<'a> {
     pub(super) world: &'a dyn World,
     pub(super) avoid: &'a HashSet<(Pc, Reason)>,
     pub(super) met: &'a HashMap<Pc, Met>,
-    /// The methods that may be called, of values that are one of several.
+    /// For a value that is one of several methods: these methods.
     pub(super) candidates: FxHashMap<Value, Vec<ObjectHandle>>,
     pub(super) locals: Locals,
     pub(super) stack: Vec<Entry>,
     pub(super) pc: Pc,
     pub(super) cur: Block,
-    /// The stack at the start of the instruction (after its operands were made owned).
+    /// The stack at the start of the instruction (after its operands became owned).
     pub(super) start_stack: Vec<Entry>,
     pub(super) state: Option<StateId>,
-    /// The names of a call's arguments, while it is translated: in the interpreter they are on top
-    /// of the stack, here they are not.
+    /// The names of a call's arguments, while the call is translated. In the interpreter they are
+    /// on top of the stack; here they are not.
     pub(super) names_of_call: Option<Entry>,
     /// A call-out has happened since the last validity check.
     pub(super) unchecked: bool,
     pub(super) hints: FxHashMap<Value, Type>,
-    /// The values that have functions of one code object, and one of these functions.
+    /// Values that are functions of one code object, each with one of these functions.
     pub(super) kin: FxHashMap<Value, ObjectHandle>,
     pub(super) null: Value,
     pub(super) blocks: BTreeMap<Pc, Block>,
     pub(super) pred_count: FxHashMap<Pc, u32>,
     pub(super) headers: FxHashSet<Pc>,
-    /// For heads of loops that control comes to from one place outside: whether the loop assigns to
-    /// each local.
+    /// For heads of loops with one entry from outside: for each local, true if the loop assigns to
+    /// it.
     pub(super) assigned: FxHashMap<Pc, Vec<bool>>,
     /// The instructions where the unit ends and the interpreter continues.
     pub(super) ends: HashSet<Pc>,
@@ -133,7 +133,7 @@ pub(super) struct Builder<'a> {
     pub(super) resumption: Option<Resumption>,
     /// The state of the namespace's names, in code that has them in registers.
     pub(super) names: Option<Names<'a>>,
-    /// For a closed unit: where its own function is called.
+    /// For a closed unit: the entry through which it calls its own function.
     pub(super) closed: Option<&'a RawEntry>,
     /// For the body of an inlined call, the types at the call: the effects of the body must not be
     /// observable.
@@ -246,8 +246,8 @@ impl Builder<'_> {
             self.f.blocks[entry].entry_state = self.frame_state(first);
             self.jump_to(first, false);
         }
-        // An edge that was found dead may be the one for which a handler came early: then another
-        // leads there later.
+        // A handler may be visited before any edge to it exists. If its first edge turns out to be
+        // dead, a later edge may still reach it: such blocks are tried again.
         let mut left = order;
         loop {
             let before = left.len();
@@ -283,7 +283,7 @@ impl Builder<'_> {
     /// them.
     fn enter(&mut self, start: &Start<'_>) {
         let nlocals = self.code.locals.len() as u32;
-        // After them the names that the namespace does not hold yet.
+        // Behind the locals: one place for each name whose value the namespace does not have yet.
         let count = nlocals as usize + self.f.names.len();
         let mut locals = Vec::with_capacity(count);
         match *start {
@@ -389,7 +389,8 @@ impl Builder<'_> {
             self.start_instr();
             let ended = match self.translate(instr) {
                 Ok(ended) => ended,
-                // Only an exception leads here: nothing is lost if the interpreter continues.
+                // Only an exception leads here, which is rare: the interpreter continues at no
+                // great loss.
                 Err(_) if instr.resumable && !self.expected[pc.0 as usize] => {
                     self.give_up(Reason::NotCompiled)
                 }
@@ -428,7 +429,7 @@ impl Builder<'_> {
         self.blocks.contains_key(&pc) || self.is_end(pc)
     }
 
-    /// Note the stack as it is at the start of an instruction.
+    /// Record the stack at the start of an instruction.
     pub(super) fn start_instr(&mut self) {
         self.state = None;
         self.start_stack = self.stack.clone();
@@ -514,8 +515,8 @@ impl Builder<'_> {
         let state = self.state();
         let g = self.emit_with(Op::GuardType(want), vec![v], want, Some(state));
         self.f.insts[g].source = Source::Guarded;
-        // The class of an object of a user's class may be assigned, so such a fact does not outlive
-        // the instruction.
+        // User code may assign the class of an instance of a user class, so such a fact is valid
+        // only for this instruction.
         if is_builtin_exact(want) {
             self.replace_in_frame(v, g);
         }
@@ -704,7 +705,7 @@ impl Builder<'_> {
         self.emit(Op::StoreSlot(k as u32), vec![v], Type::BOTTOM);
         self.locals[k] = v;
         if !matches!(self.f.op(old), Op::Null) {
-            // The state for the drop: the slot holds the new value already.
+            // The state for the drop: the slot has the new value already.
             let mut state = self.frame_state(self.pc);
             let below = self.stack.len().min(state.stack.len());
             state.stack.truncate(below);

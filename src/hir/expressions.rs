@@ -1,4 +1,4 @@
-//! Numbers for computations: equal ones have the same.
+//! Value numbering: numbers for computations; equal computations have the same number.
 
 use super::function::Value;
 use super::ops::Op;

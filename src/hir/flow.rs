@@ -1,5 +1,5 @@
-//! The control flow of the bytecode: which instructions begin blocks, in which order blocks are
-//! built, and the edges between them.
+//! The control flow of the bytecode: the instructions that begin blocks, the order in which blocks
+//! are built, and the edges between them.
 
 use super::Op;
 use super::build::{Builder, Join, Unsupported, is_builtin_exact};
@@ -9,7 +9,7 @@ use crate::types::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-/// Normal successors of the instruction at `pc`, and whether it can fall through.
+/// Normal successors of the instruction at `pc`; the flag is true if it can fall through.
 pub(super) fn successors(code: &Code, pc: Pc) -> (SmallVec<[Pc; 2]>, bool) {
     let instr = code.instr(pc);
     match instr.op {
@@ -54,7 +54,7 @@ impl Builder<'_> {
     /// Leaders reachable from the places where the unit begins, in reverse postorder.
     pub(super) fn find_blocks(&mut self, firsts: &[Pc]) -> Result<Vec<Pc>, Unsupported> {
         let code = self.code;
-        // Which instructions are reachable, which start blocks, and how many edges lead to each.
+        // The reachable instructions, the starts of blocks, and the number of edges to each.
         let n = code.instrs.len();
         let mut reachable = vec![false; n];
         let mut leaders: FxHashSet<Pc> = firsts.iter().copied().collect();
@@ -131,8 +131,8 @@ impl Builder<'_> {
             (Vec::new(), FxHashSet::default(), FxHashSet::default());
         let mut headers = FxHashSet::default();
         let mut stack: Vec<(Pc, Vec<Pc>, usize)> = Vec::new();
-        // Each of the places is the start of a search; in the order that comes out, the first of
-        // them is first.
+        // Each of the places is the start of a search. In the resulting order the first of them
+        // comes first.
         let mut starts = firsts.to_vec();
         loop {
             if stack.is_empty() {
@@ -174,9 +174,8 @@ impl Builder<'_> {
         Ok(post)
     }
 
-    /// For each of the heads of loops that control comes to from one place outside, and to whose
-    /// blocks through it alone: whether the loop assigns to each local. `order` are all blocks in
-    /// reverse postorder.
+    /// For the head of each loop that is entered from one place outside, and only through its head:
+    /// for each local, true if the loop assigns to it. `order` are all blocks in reverse postorder.
     fn assignments(
         &self,
         firsts: &[Pc],
@@ -306,7 +305,7 @@ impl Builder<'_> {
         self.ends.contains(&pc)
     }
 
-    /// Make every stack entry owned, as it must be where blocks meet.
+    /// Make every stack entry owned, as it must be where blocks join.
     pub(super) fn settle(&mut self) {
         for i in 0..self.stack.len() {
             self.own(i);

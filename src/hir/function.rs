@@ -135,7 +135,7 @@ pub struct FrameState {
 /// allocate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InlinedState {
-    /// Whose frame it is: a number in [`Function::inlined`].
+    /// The frame's code: a number in [`Function::inlined`].
     pub code: u32,
     /// The instruction; of a frame that is not the innermost, the call at which it waits.
     pub pc: Pc,
@@ -189,10 +189,10 @@ impl FrameState {
     }
 }
 
-/// Code that was inlined: a function of the program that is watched, and its bytecode.
+/// Code that was inlined: a user function that is watched, and its bytecode.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InlinedCode {
-    /// The function; or its code, where the functions are many ([`Op::Kin`]).
+    /// The function; or its code, where many functions share it ([`Op::Kin`]).
     pub function: ObjectHandle,
     /// Its bytecode.
     pub code: Arc<Code>,
@@ -238,7 +238,7 @@ pub struct Edge {
     pub args: Vec<Value>,
 }
 
-/// The end of a block.
+/// The terminator of a block.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Term {
     /// Jump.
@@ -252,10 +252,9 @@ pub enum Term {
         /// If not.
         els: Edge,
     },
-    /// The block's last instruction may raise, in the range of a handler. If it does not, `next`
-    /// follows, which has no other predecessor; if it does, its landing block follows, which has no
-    /// other predecessor either. Neither edge carries values, and the instruction has no value
-    /// where it has raised.
+    /// The block's last instruction may raise, in the range of a handler. If it does not, control
+    /// continues in `next`; if it does, in its landing block. Neither has another predecessor.
+    /// Neither edge carries values, and an instruction that has raised has no value.
     MayRaise {
         /// The instruction.
         op: Value,
@@ -266,7 +265,7 @@ pub enum Term {
     },
     /// Return the object (owned).
     Return(Value),
-    /// The operation before never comes back normally.
+    /// The operation before never returns normally.
     Unreachable,
 }
 
@@ -292,8 +291,8 @@ impl Term {
     }
 }
 
-/// From which blocks each block is entered: a row for each, with one entry an edge, in the order of
-/// the blocks.
+/// The predecessors of each block: a row for each, with one entry an edge, in the order of the
+/// blocks.
 #[derive(Debug)]
 pub struct Predecessors {
     from: Vec<Block>,
@@ -321,7 +320,7 @@ pub enum Place {
     Bound(u32),
     /// A name of the namespace.
     Name(u32),
-    /// None: a number that loop work carries around.
+    /// None: a number that a transformed loop carries between iterations.
     Carried,
     /// A place in the frame of an inlined call: always an object, with a reference of its own.
     Inlined,
@@ -364,7 +363,7 @@ impl BlockData {
 }
 
 /// A check, a side of a branch or a type that was removed because no path fails it, takes it or has
-/// it, or a join that was split because several do; and why.
+/// it; or a join that was split because several paths do; with the reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proved {
     /// The bytecode instruction.
@@ -391,14 +390,15 @@ pub struct Function {
     pub states: PrimaryMap<StateId, FrameState>,
     /// The assumptions that the host must watch.
     pub assumptions: Vec<Assumption>,
-    /// Values whose types were used for something that does not name them: their guards must stay.
+    /// Values whose types were used by code that does not name them: their guards must stay.
     pub relied_on: Vec<Value>,
     /// Names of the namespace that frame states may have values for: indexes in the code's names,
     /// ascending.
     pub names: Vec<u32>,
-    /// Names that turned out not to stay numbers of one class.
+    /// Names that did not stay numbers of one class.
     pub unsteady_names: Vec<u32>,
-    /// Instructions that may run user code and find all names in the namespace.
+    /// Instructions that may run user code at a point where the namespace has the values of all
+    /// names.
     pub settled: FxHashSet<Value>,
     /// Guards that are known to hold and that test this knowledge: if one fails, the process ends.
     pub asserted: FxHashSet<Value>,
@@ -407,8 +407,8 @@ pub struct Function {
     pub taken_out: FxHashMap<Value, Value>,
     /// The instructions that were removed by reasoning about paths.
     pub proved: Vec<Proved>,
-    /// Instructions that were translated together with the one before them: each with the first of
-    /// both.
+    /// Instructions that were translated together with the one before them, as pairs of the first
+    /// and the second.
     pub fused: Vec<(Pc, Pc)>,
     /// The code that was inlined, by the numbers that frame states have for it.
     pub inlined: Vec<InlinedCode>,
@@ -434,8 +434,8 @@ pub(crate) fn drops_quietly(ty: Type) -> bool {
 impl Function {
     /// A function without blocks.
     pub fn new(code: Arc<Code>) -> Function {
-        // About the size of a function: moving instructions to a larger table takes a good part of
-        // the time that building takes.
+        // Roughly the size of a function: growing the table would move all instructions, which
+        // takes a good part of the time to build.
         let size = code.instrs.len();
         Function {
             insts: PrimaryMap::with_capacity(7 * size),
@@ -488,8 +488,8 @@ impl Function {
         }
     }
 
-    /// Keep the checks behind the type of `v`: something was derived from it that does not use `v`.
-    /// Behind an argument's there are some where the function becomes part of another one.
+    /// Keep the checks from which the type of `v` follows: a fact was derived from it that does not
+    /// use `v`. An argument has no checks here, but may have some where the function is inlined.
     pub fn rely_on(&mut self, v: Value) {
         let v = self.resolve(v);
         let op = &self.insts[v].op;
@@ -518,7 +518,7 @@ impl Function {
         self.resolve(self.inst(v).args[i])
     }
 
-    /// The value without the checks that only hold until user code runs.
+    /// The value without the checks that are only valid until user code runs.
     pub(crate) fn lasting(&self, v: Value) -> Value {
         let mut v = self.resolve(v);
         while matches!(self.op(v), Op::GuardType(_) | Op::Refine(_)) && is_of_moment(self.ty(v)) {
@@ -599,7 +599,7 @@ impl Function {
 
     /// Writes the aliases into every use in the blocks of `order`, which must have all reachable
     /// ones, and forgets them. If an instruction that might have raised was replaced by others, its
-    /// block does not raise any more.
+    /// block no longer ends with a raise.
     pub fn apply_aliases(&mut self) {
         if !self.has_aliases() {
             self.relied_on_once();
@@ -609,7 +609,7 @@ impl Function {
             self.is_ordered(),
             "a block that can be reached is not in the order"
         );
-        // Each value is named in many frame states.
+        // Many frame states name the same value, so each value is resolved once.
         let mut resolved: Vec<Value> = self.insts.keys().collect();
         for (v, alias) in self.aliases.iter() {
             if let Some(alias) = alias.expand() {
@@ -679,8 +679,8 @@ impl Function {
         !drops_quietly(self.ty(v)) && !held
     }
 
-    /// The drops in some blocks after which the unit exits if they have run user code: those that
-    /// only others of them separate from the check.
+    /// The drops in some blocks after which the unit exits if they have run user code: those
+    /// followed by a [`CheckUnseen`](Op::CheckUnseen), with only other such drops between.
     pub fn unseen_drops(&self, blocks: &[Block]) -> EntitySet<Value> {
         let mut drops = EntitySet::new();
         let mut group = Vec::new();
@@ -762,7 +762,7 @@ impl Function {
         seen[entry.index()] = true;
         while let Some((block, next)) = stack.pop() {
             let edges = self.blocks[block].term.edges();
-            // The last edge first: loop bodies then come right after their headers.
+            // The last edge first: so a loop's body comes right after its header.
             if next < edges.len() {
                 let target = edges[edges.len() - 1 - next].block;
                 stack.push((block, next + 1));

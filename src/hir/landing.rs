@@ -8,8 +8,8 @@ use crate::bytecode::{GeneralOp, Handler, Reason};
 use crate::types::Type;
 
 impl Builder<'_> {
-    /// Give the entries that stay on the stack in the handler of the current instruction references
-    /// of their own, as they must have where blocks meet.
+    /// Make the entries that stay on the stack in the handler of the current instruction owned, as
+    /// they must be where blocks join.
     pub(super) fn settle_for_handler(&mut self) {
         let depth = self.handler(self.pc).map_or(0, |h| h.depth as usize);
         for index in 0..depth.min(self.stack.len()) {
@@ -57,14 +57,14 @@ impl Builder<'_> {
         let names_of_call = self.names_of_call.take();
         self.cur = landing;
         self.stack = self.f.states[state].stack.clone();
-        // The edge is only taken by a unit that is still valid.
+        // Control takes the edge only in a unit that is still valid.
         self.unchecked = false;
         self.unwind(v, handler);
         self.jump_to(handler.target, false);
         (self.stack, self.start_stack) = (stack, start_stack);
         (self.state, self.unchecked) = (state_here, unchecked);
         self.names_of_call = names_of_call;
-        // On the path to the handler dirty names were stored, and only there.
+        // Dirty names were stored on the path to the handler, and only there.
         self.locals = locals;
         self.restore_names(&names);
         self.cur = next;
@@ -83,7 +83,7 @@ impl Builder<'_> {
         }
         // The operands that the instruction itself drops, in its order.
         let dropped = match self.f.insts[v].op {
-            // It has taken them over.
+            // The operation has taken over its operands.
             Op::General(GeneralOp::ConcatStrings, _) => &[],
             _ => instr.dropped_on_error(self.code.last_first),
         };
@@ -100,7 +100,7 @@ impl Builder<'_> {
         let (traced, position) = match self.f.insts[v].op {
             Op::General(op, [n, _]) => (
                 op.info().traced,
-                // Raised again, an exception keeps the position where it was raised first.
+                // An exception that is raised again keeps the position where it was raised first.
                 (op == GeneralOp::Reraise && n > 0).then(|| self.f.insts[v].args[0]),
             ),
             _ => (false, None),
@@ -139,7 +139,7 @@ impl Builder<'_> {
         true
     }
 
-    /// A new block that the current one leads to and nothing else, with the frame as it is now.
+    /// A new block whose only predecessor is the current one, with the frame as it is now.
     pub(super) fn follower(&mut self) -> Block {
         let state = FrameState {
             pc: self.pc,

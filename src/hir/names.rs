@@ -6,21 +6,26 @@
 //! user code (**barriers**), only the unit reads the dict.
 //!
 //! # The states of a name
-//! Unknown; or **clean**: the dict has the value, which is borrowed from it; or **dirty**: the
-//! value, a raw number, is newer than the dict's, which is an object whose destructor runs no user
-//! code. A dirty value is in the frame state, behind the locals, so that an exit writes it. At a
-//! barrier dirty names are stored, and all names are unknown afterwards.
+//! - Unknown.
+//! - **Clean**: the dict has the value, which is borrowed from it.
+//! - **Dirty**: the value, a raw number, is newer than the dict's, which is an object whose
+//!   destructor runs no user code. A dirty value is in the frame state, behind the locals, so that
+//!   an exit writes it.
+//!
+//! At a barrier dirty names are stored, and all names are unknown afterwards. Example: in `for i in
+//! range(n): total += i` at module level, `total` is dirty in the loop, and is stored to the dict
+//! on the loop's exit.
 //!
 //! # Regions
-//! A **region** is a loop's blocks without barriers (a strongly connected component of them). In
-//! all its joins the same names are in registers: those that it uses, loaded on entry; those that
-//! it stores are dirty there if they are numbers. At other joins all names are unknown, and blocks
-//! with one predecessor have the states of its end.
+//! A **region** is a loop's blocks without barriers (a strongly connected component of them). At
+//! all joins of a region the same names are in registers: the names that the region uses, loaded on
+//! entry. Of these, the names that it stores are dirty there if they are numbers. At other joins
+//! all names are unknown. A block with one predecessor starts with the states at the end of that.
 //!
 //! # Barriers are found by trying
-//! Whether an operation runs user code is known only after optimisation: the first attempt assumes
-//! that there are no barriers, [`Plan::learn`] finds those that were missed, and the function is
-//! built again until none is.
+//! Only optimisation shows that an operation runs no user code. So the first attempt assumes that
+//! there are no barriers, [`Plan::learn`] adds those that were missed, and the function is built
+//! again until none is missed.
 
 mod regions;
 
@@ -63,7 +68,7 @@ impl Plan {
             let inst = f.inst(v);
             let checks = matches!(inst.op, Op::CheckPending | Op::DoPending | Op::CheckValid);
             if !checks && f.may_run_host_code(v) && !f.settled.contains(&v) {
-                // Instructions that are translated together are one.
+                // Instructions that are translated together count as one.
                 let first = f.fused.iter().find(|(pc, _)| *pc == inst.pc);
                 self.barriers
                     .insert(first.map_or(inst.pc, |(_, first)| *first));
@@ -91,7 +96,7 @@ pub(super) struct Names<'a> {
     region_of: HashMap<Pc, usize>,
     /// Names that some reachable instruction binds or deletes.
     bound: BTreeSet<u32>,
-    /// The best guess at each name's type.
+    /// The expected type of each name.
     guess: Vec<Type>,
     /// Parameters that represent a clean name.
     params: HashSet<Value>,
@@ -113,7 +118,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Take note of a better value for an object.
+    /// Replace an object by a value of which more is known.
     pub(super) fn replace(&mut self, old: Value, new: Value) {
         for held in self.here.values_mut() {
             match held {
@@ -152,7 +157,7 @@ impl<'a> Builder<'a> {
         self.names.as_ref()?.here.get(&name).copied()
     }
 
-    /// The index among the locals of a frame state of a name that may be dirty.
+    /// The index of a name that may be dirty among the locals of a frame state.
     fn place(&self, name: u32) -> Option<usize> {
         let index = self.f.names.binary_search(&name).ok()?;
         Some(self.code.locals.len() + index)
@@ -199,13 +204,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The states of names here, to continue with elsewhere.
+    /// The current states of names, to continue with in another block.
     pub(super) fn names_here(&self) -> Option<Known> {
         self.names.as_ref().map(|n| n.here.clone())
     }
 
     /// Continues with the states of names that [`Builder::names_here`] returned; the locals are
-    /// those of there.
+    /// those of that place.
     pub(super) fn restore_names(&mut self, known: &Option<Known>) {
         if let (Some(names), Some(known)) = (&mut self.names, known) {
             names.here = known.clone();
@@ -387,7 +392,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The edge to `pc` of a branch: through a block of its own if names must be brought.
+    /// The edge to `pc` of a branch: through a block of its own if names need loads or stores.
     pub(super) fn edge_with_names(&mut self, pc: Pc) -> Edge {
         if self.needs_work(pc) {
             self.edge_through(pc, pc, |_| {})
@@ -396,8 +401,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The edge to `pc` through a block of its own, where `first` happens; `at` is where the
-    /// interpreter is before.
+    /// The edge to `pc` through a block of its own, which begins with the instructions of `first`;
+    /// before them, the interpreter is at `at`.
     pub(super) fn edge_through(&mut self, pc: Pc, at: Pc, first: impl FnOnce(&mut Self)) -> Edge {
         let block = self.follower();
         self.f.blocks[block].entry_state.pc = at;
@@ -613,7 +618,7 @@ impl<'a> Builder<'a> {
         let state = self.state_at(self.pc);
         let old = self.emit_with(Op::NameSet(name), vec![value], old_type.opt(), Some(state));
         let dropped = match before {
-            // The same object, of which more may become known.
+            // The same object, whose type may be known more precisely.
             Some(Held::Clean(v)) if self.is_object(v) => v,
             _ => old,
         };

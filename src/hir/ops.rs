@@ -253,8 +253,8 @@ hir_ops! {
     /// reference does not deallocate it.
     Held = "held" (OPTIONAL) -> same borrowed OPERAND,
         never, quiet, goes, anew, [], [];
-    /// The operand, a function of which a check before this has found out that it has this code
-    /// object, and the globals of the unit's function.
+    /// The operand, a function. An earlier check has shown that it has this code object, and the
+    /// globals of the unit's function.
     Kin(code: ObjectHandle as Object) = "kin" (OBJECT) -> same borrowed OPERAND,
         never, quiet, goes, anew, [], [];
     /// A cell of a function's closure, borrowed from the function, which never replaces it.
@@ -268,7 +268,7 @@ hir_ops! {
     /// destructor may run user code.
     CheckUnseen = "check_unseen" () -> value none NOTHING,
         exits(Ended), quiet, stays, anew, [STATE], [];
-    /// Does pending work; exits if the unit must give way (signals, a request of another thread).
+    /// Does pending work (such as a signal's handler); exits if the unit must give way.
     CheckPending = "check_pending" () -> value none NOTHING,
         exits(Observed), runs_and_raises, stays, anew, [ALL], [ALL];
     /// Exits if work is pending or tracing was switched on.
@@ -356,7 +356,7 @@ hir_ops! {
     VirtualSeqIter = "virtual_seq_iter" (OBJECT INT) -> virtual_iterator none OBJECT,
         never, quiet, goes, anew, [], [];
     /// The operand, as a local that has no reference of its own: its slot is empty, and an exit
-    /// puts a new reference there. Only locals of frame states name it. Something else keeps the
+    /// puts a new reference there. Only locals of frame states name it. Another owner keeps the
     /// object alive while they do.
     Borrowed = "borrowed" (OPTIONAL) -> same borrowed OPTIONAL,
         never, quiet, goes, anew, [], [];
@@ -693,7 +693,7 @@ impl Op {
         matches!(self.row().form, Form::VirtualObject | Form::VirtualEither)
     }
 
-    /// The same where it is certain which object that is.
+    /// The same, but only if it is certain which object it is: not a [`VirtualIf`](Op::VirtualIf).
     pub fn is_made_by_exits(&self) -> bool {
         self.row().form == Form::VirtualObject
     }
@@ -707,7 +707,7 @@ impl Op {
         }
     }
 
-    /// The op that takes the raw value out of an object.
+    /// The op that unboxes an object.
     pub fn unboxing(kind: RawKind) -> Op {
         match kind {
             RawKind::Int => Op::UnboxInt,
@@ -716,7 +716,7 @@ impl Op {
         }
     }
 
-    /// Why the op may exit, if it may (a guard that resumes at its instruction).
+    /// The reason for which the op may exit, if it may (a guard that resumes at its instruction).
     pub fn exit_reason(&self) -> Option<Reason> {
         match (self.row().exit, self) {
             (Exit::Never, _) => None,
@@ -757,8 +757,8 @@ impl Op {
         }
     }
 
-    /// The memory that the result, or the exit, depends on. Of an object of a builtin class that is
-    /// not the class: user code cannot assign it.
+    /// The memory that the result, or the exit, depends on. That does not include the class of an
+    /// object of a builtin class: user code cannot assign it.
     pub fn reads(&self) -> Memory {
         let reads = self.row().reads;
         match self {

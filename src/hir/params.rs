@@ -37,8 +37,8 @@ pub fn remove_trivial_params(f: &mut Function) {
 }
 
 /// The one value that the edges into a block pass to a parameter, if it is one. The result includes
-/// the checks of the value that all edges have passed. None if some edge proves more: the
-/// parameter's type must not be narrower than the value's.
+/// the checks of the value that all edges have passed. None if the value's type is wider than the
+/// parameter's: then the edges prove more than the value does.
 fn only_value(f: &Function, block: Block, index: usize, into: &[(Block, usize)]) -> Option<Value> {
     let param = f.blocks[block].params[index].0;
     let mut same: Option<Value> = None;

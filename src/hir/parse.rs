@@ -159,7 +159,7 @@ impl Named {
         Ok(number)
     }
 
-    /// One more than the largest number; an error if something was named and not defined.
+    /// One more than the largest number; an error if one was named and not defined.
     fn finish(&self) -> Parsed<usize> {
         let missing = self.first.values().filter(|(_, defined)| !defined);
         match missing
@@ -472,7 +472,7 @@ impl Parser<'_> {
         if line.rest().starts_with('{') {
             let found = self.state(line)?;
             pc = found.pc;
-            // One of its own: a pass that changes it means this instruction.
+            // A state of its own: a pass that changes it changes it for this instruction only.
             state = Some(self.f.states.push(found));
         }
         if line.eat_word("at") {

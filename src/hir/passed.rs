@@ -5,7 +5,7 @@ use super::ops::Op;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// Of each block parameter, the values that edges bring it, one an edge.
+/// For each block parameter, the values that edges pass to it, one an edge.
 #[derive(Clone, Default, Debug)]
 pub struct Passed(FxHashMap<Value, Vec<Value>>);
 
@@ -24,7 +24,7 @@ impl Passed {
         Passed(passed)
     }
 
-    /// The values for a parameter; none for anything else.
+    /// The values for a parameter; none for any other value.
     pub fn values(&self, param: Value) -> &[Value] {
         self.0.get(&param).map_or(&[], Vec::as_slice)
     }

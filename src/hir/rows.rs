@@ -22,7 +22,7 @@ pub struct Row {
     pub reference: Reference,
     /// The type of the result.
     pub rule: Rule,
-    /// Why the op exits to the interpreter, if it may.
+    /// The reason why the op exits to the interpreter, if it may.
     pub exit: Exit,
     /// The effects on user code: the op raises, or runs arbitrary user code.
     pub code: UserCode,
@@ -62,12 +62,12 @@ pub enum Rest {
 pub enum Form {
     /// A value of the op's own, or no value.
     Value,
-    /// The first operand, of which the op (or a check before it) has found out more.
+    /// The first operand, of which the op (or a check before it) has proved a fact.
     Checked,
-    /// The first operand, which the op marks for those who use it.
+    /// The first operand, which the op marks for the instructions that use it.
     Same,
-    /// The object of a raw value. It is virtual: lowering allocates it where something needs the
-    /// object.
+    /// The object of a raw value. It is virtual: lowering allocates it where an instruction needs
+    /// the object.
     Box,
     /// A virtual object with fields. Only an exit materialises it.
     VirtualObject,
@@ -82,7 +82,7 @@ pub enum Form {
 pub enum Reference {
     /// None: the result is a C value, null, or virtual, or there is no result.
     None,
-    /// The result is an object that something else keeps alive.
+    /// The result is an object that another owner keeps alive.
     Borrowed,
     /// The result is a new reference, which must be dropped or taken over.
     Owned,
@@ -95,7 +95,7 @@ pub enum Rule {
     Nothing,
     /// This type.
     Is(Type),
-    /// The type that the instruction was made with, which lies within this one.
+    /// The type with which the instruction was created, which lies within this one.
     Within(Type),
     /// The type of the first operand.
     Operand,
@@ -103,12 +103,12 @@ pub enum Rule {
     Narrowed,
     /// The type of the first operand without null.
     Bound,
-    /// The type that the language gives the operation ([`super::typing::general`]), or the type
-    /// that the instruction was made with if that is more precise.
+    /// The type by the language's rules ([`super::typing::general`]), or the type with which the
+    /// instruction was created if that is more precise.
     Language,
 }
 
-/// Why an op exits.
+/// The reason why an op exits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exit {
     /// It does not.
@@ -128,7 +128,7 @@ pub enum UserCode {
     Quiet,
     /// The op may raise, but runs no user code.
     Raises,
-    /// Arbitrary user code may run (or the op is where its effects show), but the op does not
+    /// Arbitrary user code may run (or the op makes its effects visible), but the op does not
     /// raise: a destructor.
     Runs,
     /// Arbitrary user code may run, and the op may raise.
@@ -138,9 +138,9 @@ pub enum UserCode {
 /// The fate of an op whose result is not used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unused {
-    /// It is.
+    /// It is removed.
     Goes,
-    /// It is not: it has an effect, or other instructions rely on its exit.
+    /// It is kept: it has an effect, or other instructions rely on its exit.
     Stays,
 }
 

@@ -5,7 +5,7 @@ use crate::types::Type;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// A world of which nothing is known.
+/// A `World` that knows nothing.
 pub(crate) struct Nothing;
 
 impl World for Nothing {}
@@ -21,7 +21,7 @@ fn built(text: &str) -> Function {
     f
 }
 
-/// `try: return x + y` / `except: return y`, with the position wanted or not.
+/// `try: return x + y` / `except: return y`, with or without the position for the handler.
 fn guarded_sum(lasti: &str) -> String {
     let extra = if lasti.is_empty() {
         ""
@@ -66,8 +66,8 @@ fn an_op_in_a_handler_range_ends_its_block_with_two_successors() {
     let f = built(&guarded_sum(""));
     let (v, landing) = f.order.iter().find_map(|&b| f.landing(b)).expect("a raise");
     assert!(matches!(f.op(v), Op::General(G::Binary, _)));
-    // Operands die, the exception is taken, and the handler gets the entry below its depth and the
-    // exception.
+    // The operands are dropped, the exception is taken, and the handler gets the entry below its
+    // depth and the exception.
     assert_eq!(ops(&f, landing)[..3], ["decref", "decref", "catch"]);
     let Term::Jump(to_handler) = &f.blocks[landing].term else {
         panic!("no way to the handler\n{f}")
@@ -95,7 +95,7 @@ fn a_handler_that_asks_for_it_gets_the_position_below_the_exception() {
     };
     let stack = &f.blocks[edge.block].entry_state.stack;
     assert_eq!(stack.len(), 3);
-    // The only edge there: its value is known.
+    // There is only one edge to the handler, so its value is known.
     assert!(matches!(f.op(stack[1].value), Op::BoxInt));
     assert_eq!(f.op(f.arg(stack[1].value, 0)), &Op::ConstInt(4));
 }
@@ -264,7 +264,7 @@ fn only_a_generators_frames_are_resumed() {
     assert_eq!(refused.what, "a generator");
 }
 
-/// A world in which floats are always true: a class of a program's would do.
+/// A `World` in which floats are always true, as objects of a user class may be.
 struct TrueFloats;
 
 impl World for TrueFloats {

@@ -41,7 +41,7 @@ impl fmt::Display for Function {
     }
 }
 
-/// Values that something names.
+/// Values that are named in the text.
 fn named(f: &Function) -> EntitySet<Value> {
     let mut named = EntitySet::with_capacity(f.insts.len());
     let mut add = |v: Value| {

@@ -128,8 +128,8 @@ fn binary(arg: u32, a: Type, b: Type) -> Type {
     }
 }
 
-/// The type of `iter(x)`, and whether it is proved (a range too long for machine words has another
-/// iterator).
+/// The type of `iter(x)`; the flag is true if that is proved (a range too long for machine words
+/// has another iterator).
 pub fn iterator_of(ty: Type) -> Option<(Type, bool)> {
     if ty <= Type::RANGE {
         Some((Type::RANGE_ITER, false))

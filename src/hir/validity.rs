@@ -4,7 +4,7 @@ use super::function::{Block, Function, Value};
 use super::ops::Op;
 use cranelift_entity::SecondaryMap;
 
-/// For each block, whether user code may have run, on some path to it, since the last check of
+/// For each block: true if user code may have run, on some path to it, since the last check of
 /// validity.
 pub struct Validity(SecondaryMap<Block, bool>);
 
@@ -22,7 +22,7 @@ impl Validity {
             changed = false;
             for (&b, settled) in f.order.iter().zip(&settled) {
                 let out = settled.unwrap_or(dirty_in[b]);
-                // Lowering goes to a landing block only while the unit is valid.
+                // Control reaches a landing block only while the unit is valid.
                 let landing = f.landing(b).map(|l| l.1);
                 for edge in f.blocks[b].term.edges() {
                     let out = out && Some(edge.block) != landing;
@@ -36,7 +36,7 @@ impl Validity {
         Validity(dirty_in)
     }
 
-    /// Before each instruction of a block: whether user code may have run since the last check.
+    /// Before each instruction of a block: true if user code may have run since the last check.
     pub fn dirty_before<'a>(&self, f: &'a Function, b: Block) -> impl Iterator<Item = bool> + 'a {
         let insts = f.blocks[b].insts.iter();
         insts.scan(self.0[b], |dirty, &v| {
@@ -51,7 +51,7 @@ impl Validity {
         self.0[b]
     }
 
-    /// The same behind an instruction, if it is so before it.
+    /// The same behind an instruction; `before` is the state before it.
     pub fn is_dirty_behind(f: &Function, v: Value, before: bool) -> bool {
         settles(f, v).unwrap_or(before)
     }

@@ -47,7 +47,8 @@ struct Checker<'a> {
     /// Block and index (parameters are 0) of each definition.
     place: SecondaryMap<Value, Option<(Block, usize)>>,
     /// The virtual objects that are an operand of a `virtual_if`, which may select a constant or
-    /// null instead: their contents are null then.
+    /// null instead. The fields of such an object may be null: they are, where it is not the one
+    /// selected.
     maybe: EntitySet<Value>,
     depth: SecondaryMap<Block, u32>,
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub(super) struct Region {
     /// The names that its instructions use.
     pub(super) used: BTreeSet<u32>,
-    /// Those that they bind or delete.
+    /// The names that its instructions bind or delete.
     pub(super) stored: BTreeSet<u32>,
     /// The names in registers, and the class of those that are dirty; known once the region is
     /// entered.
@@ -57,13 +57,14 @@ impl Names<'_> {
         }
         let mut hot = BTreeSet::new();
         if code.optimized {
-            // A function is called often.
+            // A function is called often, so all its stores count as hot.
             hot.extend(&self.bound);
         }
         for component in components(blocks, &|b| bodies[&b].1.clone()) {
             hot.extend(component.iter().flat_map(|b| stores(&bodies[b].0)));
         }
-        // Elsewhere a store is no reason to speculate on the destructor of the overwritten value.
+        // Outside loops a store is no reason to speculate on the destructor of the overwritten
+        // value.
         for pc in bodies.values().flat_map(|(pcs, _)| pcs) {
             let instr = code.instr(*pc);
             let cold = is_store(instr) && !hot.contains(&instr.arg);
@@ -97,7 +98,7 @@ impl Names<'_> {
                 let instrs = pcs.iter().map(|pc| code.instr(*pc));
                 let loads = instrs.filter(|i| match i.op {
                     B::LoadName => true,
-                    // A name that the unit does not bind is watched, or found in the builtins.
+                    // A name that the unit does not bind is watched, or is one of the builtins.
                     B::LoadGlobal => self.bound.contains(&i.arg),
                     _ => false,
                 });
@@ -125,8 +126,9 @@ fn is_delete(instr: &Instr) -> bool {
 
 /// The strongly connected components that are cycles.
 fn components(nodes: &[Pc], next: &dyn Fn(Pc) -> Vec<Pc>) -> Vec<Vec<Pc>> {
-    // Kosaraju's: components are the trees of a search over the reversed edges, in the order in
-    // which a search over the edges is done with their nodes, the last first.
+    // Kosaraju's algorithm: search along the edges, then along the reversed edges, beginning each
+    // time with the node that the first search finished last. Each tree of the second search is a
+    // component.
     fn search(from: Pc, next: &dyn Fn(Pc) -> Vec<Pc>, seen: &mut HashSet<Pc>) -> Vec<Pc> {
         let mut done = Vec::new();
         if !seen.insert(from) {

@@ -51,7 +51,7 @@ bb0 {@4 [v2 v0 v0 v0] []}:
 }
 "#;
 
-/// The function, and the document without which its classes and objects are gone.
+/// The function, and the document that keeps its classes and objects alive.
 fn read(text: &str) -> Parsed<(Function, Document)> {
     let document = Document::parse(&format!("{CODE}{text}"))?;
     let Some(section) = document.sections.first() else {

@@ -1,4 +1,4 @@
-//! Globals and attributes: plans of the world made into checks, loads and stores.
+//! Globals and attributes: the plans of the `World` become checks, loads and stores.
 
 use crate::bytecode::{GeneralOp as G, Instr, Reason};
 use crate::facts::Source;
@@ -14,7 +14,7 @@ use crate::types::{ObjectHandle, Type};
 impl Builder<'_> {
     pub(super) fn load_global(&mut self, instr: &Instr) {
         let name = &self.code.names[instr.arg as usize];
-        // What the code stores itself may be relied on only until then.
+        // A name that the code itself stores is not relied on: its value changes with that store.
         let known = match self.code.rebinds(name) {
             true => None,
             false => self.world.global(self.code.globals, name),
@@ -45,7 +45,7 @@ impl Builder<'_> {
         self.push_kept(v);
     }
 
-    /// Check that `v` is what `ty` says: an object, or an instance of an exact class.
+    /// Check that `v` is the object that `ty` names, or an instance of its exact class.
     pub(super) fn check_receiver(&mut self, v: Value, ty: Type) -> Value {
         match ty.as_object() {
             Some(object) if self.ty(v).as_object() != Some(object) => {
@@ -144,14 +144,15 @@ impl Builder<'_> {
         self.load_by_plan(receiver, plan, as_method);
     }
 
-    /// Count an access that a plan makes, if the host counts them.
+    /// Count an access that follows a plan, if the host counts them.
     pub(super) fn count_access(&mut self, kind: AccessKind) {
         if let Some(word) = self.world.access_counter(kind) {
             self.emit(Op::Count(word), vec![], Type::BOTTOM);
         }
     }
 
-    /// How the only plan of a site for this receiver is carried out.
+    /// The kind of access by the only plan of a site for this receiver: watched if the class is
+    /// proved, guarded otherwise.
     pub(super) fn kind_of_access(&self, receiver: Value) -> AccessKind {
         let ty = self.ty(receiver);
         match ty.as_object().is_some() || is_one_class(ty) {
@@ -160,8 +161,10 @@ impl Builder<'_> {
         }
     }
 
-    /// The class that a receiver has had, where nothing was observed at the access, if the attribute is a property of it or a method: a
-    /// host may have ceased to observe those whose getters are compiled, and observes no methods that are not called there.
+    /// The class that was observed of a receiver elsewhere, where the access itself has no profile
+    /// and the attribute is a property or a method of the class. A host may stop profiling
+    /// properties whose getters are compiled, and does not profile methods that are loaded without
+    /// a call.
     fn expected_to_bind(&self, receiver: Value, name: &str) -> Option<Expected> {
         let failed = |reason| self.avoids(reason);
         if failed(Reason::Type) || failed(Reason::Shape) {
@@ -208,7 +211,7 @@ impl Builder<'_> {
                 self.assume(assumptions);
                 self.assume(more);
                 let function = self.assumed(function);
-                // The receiver is the callee's from here on.
+                // The callee owns the receiver from here on.
                 self.take_operands(1);
                 let state = self.state_without(1);
                 let this = self.pop();
@@ -235,7 +238,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Push a constant bound to the receiver, or to what it binds instead, in place of the receiver on top of the stack.
+    /// Replace the receiver on top of the stack by a bound method: a constant bound to the
+    /// receiver, or to another object if the plan names one (a class, for a class method).
     fn bind_method(&mut self, function: Value, binds: Binds) {
         if let Some(object) = binds.object() {
             let object = self.assumed(object);
@@ -255,7 +259,8 @@ impl Builder<'_> {
         self.push_owned(method);
     }
 
-    /// Push what a constant binds that is on top of the stack, in place of the receiver.
+    /// Push the object to which the constant on top of the stack is bound, in place of the
+    /// receiver.
     pub(super) fn push_bound(&mut self, this: Entry, binds: Binds, as_method: bool) {
         match binds {
             Binds::Receiver => return self.stack.push(this),
@@ -269,7 +274,8 @@ impl Builder<'_> {
         self.drop_entry(this);
     }
 
-    /// How a function that takes nothing but an object is entered, and what that relies on.
+    /// The entry of a function that takes just one argument, an object, and the assumptions about
+    /// it.
     pub(super) fn getter(&self, function: ObjectHandle) -> Option<(u64, Vec<Assumption>)> {
         match self.world.callee(function) {
             Callee::Function {
@@ -351,7 +357,7 @@ impl Builder<'_> {
             }
             None => Op::Store(store),
         };
-        // The object holds the value from here on.
+        // The object owns the value from here on.
         let below = self.stack.len() - 2;
         if !self.stack[below].owned {
             self.own(below);
@@ -380,7 +386,8 @@ impl Builder<'_> {
     }
 }
 
-/// Whether a constant of a class, as an attribute of an instance, is an object of its own that does nothing but call it.
+/// Returns true if a constant of a class becomes an object of its own as an attribute of an
+/// instance, and this object does nothing but call the constant: `obj.f` is such a bound method.
 fn can_be_bound(value: ObjectHandle) -> bool {
     let ty = Type::from_object(value);
     !ty.is_bottom() && (ty <= Type::FUNC || ty <= Type::METHOD_DESCR)

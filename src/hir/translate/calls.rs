@@ -1,4 +1,4 @@
-//! Calls: of known functions, of builtins that need none, and of anything.
+//! Calls: of known functions, of builtins that need no call, and of arbitrary objects.
 
 use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Op as B, Reason};
 use crate::facts::Source;
@@ -12,16 +12,17 @@ use crate::hir::typing;
 use crate::hir::{Cmp, Op};
 use crate::types::{ClassHandle, ObjectHandle, Type};
 
-/// How a class's `__init__` is entered.
+/// The entry of a class's `__init__`, with the arguments.
 struct Initialiser {
     function: ObjectHandle,
     entry_cell: u64,
-    /// What its parameters are given, the object first.
+    /// The arguments that its parameters get, the object first.
     bound: Vec<Argument>,
     assumptions: Vec<Assumption>,
 }
 
-/// The names of a call's last arguments, in order: the strings, and what they say.
+/// The names of a call's last arguments, in order: the string objects, and their text. `f(1,
+/// key=2)` has the name `key`.
 #[derive(Default)]
 pub(super) struct Named {
     objects: Vec<ObjectHandle>,
@@ -29,7 +30,8 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// What the parameters are given by a call with so many arguments, these names included; none if it raises.
+    /// The arguments that the parameters get from a call with so many arguments, these names
+    /// included; None if it raises.
     fn bind(&self, params: &Parameters, given: usize) -> Option<Vec<Argument>> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         params.bind(given, &names)
@@ -40,10 +42,11 @@ impl Named {
     }
 }
 
-/// How many operands of a call may be lent: as many as a number has bits.
+/// The most operands of a call that may be lent: as many as a number has bits.
 const MOST_LENT: usize = u32::BITS as usize;
 
-/// Where an argument of a direct call comes from, once those that belong into a tuple or a dict are there.
+/// The source of an argument of a direct call, once the arguments for `*args` and `**kwargs` are in
+/// their tuple and dict.
 enum Operand {
     /// An argument of the call, by number.
     Given(usize),
@@ -53,7 +56,7 @@ enum Operand {
     Default(ObjectHandle),
 }
 
-/// Whether the first parameter is given the first argument: that is not on the stack.
+/// Returns true if the first parameter gets the first argument: that is not on the stack.
 fn begins_with_given(bound: &[Argument]) -> bool {
     bound.first() == Some(&Argument::Given(0))
 }
@@ -164,7 +167,7 @@ impl Builder<'_> {
                     return false;
                 };
                 self.assume(assumptions);
-                // The guard, if there is one, is what the call relies on.
+                // If there is a guard, the call relies on it.
                 let function = guarded.unwrap_or(callable);
                 let own = self.closed.filter(|own| own.boxed_cell == entry_cell);
                 if !is_bound
@@ -175,7 +178,7 @@ impl Builder<'_> {
                 {
                     return true;
                 }
-                // The unit keeps a known function alive: no reference of the call's own.
+                // The unit keeps a known function alive, so the call needs no reference to it.
                 for i in base + 1..self.stack.len() {
                     self.own(i);
                 }
@@ -203,7 +206,8 @@ impl Builder<'_> {
         }
     }
 
-    /// A call of a function that was bound to an object right here; false if it must be a general one.
+    /// A call of a method that was bound to its object just before (`obj.f(x)`); false if it must
+    /// be a general one.
     fn call_method(&mut self, base: usize, n: usize, named: &Named) -> bool {
         let [callable, this] = [base, base + 1].map(|i| self.stack[i].value);
         let method = self.f.object_of(callable);
@@ -239,7 +243,8 @@ impl Builder<'_> {
         }
     }
 
-    /// A call of `list.append` with the one argument on the stack; false if that is not known to be a list's.
+    /// A call of `list.append` with the one argument on the stack; false if the receiver is not
+    /// known to be a list.
     fn call_append(&mut self, list: Value) -> bool {
         // Nearly all code has the constant.
         let is_none = |c: &&Const| c.value == ConstValue::None;
@@ -257,13 +262,15 @@ impl Builder<'_> {
         true
     }
 
-    /// The call of a function of which only the code is known, where one that was bet on was another: code that makes functions makes
-    /// them again and again. False if that is not known either.
+    /// The call of a function of which only the code object is known, where the speculation on one
+    /// function object has failed: a `def` or `lambda` that runs again makes another function of
+    /// the same code. Returns false if the code is not known either.
     fn call_kin(&mut self, instr: &Instr, base: usize, n: usize, named: &Named) -> bool {
         let [callable, this] = [base, base + 1].map(|i| self.stack[i].value);
         let failed = |reason| self.avoids(reason);
         let met = instr.hint.first().and_then(|ty| ty.as_object());
-        // What one call has met, another of the same is going to meet, which never came to it while the first one left.
+        // A function from the same source (the same cell or value) likely has the same code object,
+        // also at a call that was never reached, because the call before it deoptimised.
         let root = self.f.object_of(callable);
         let source = match self.f.op(root) {
             Op::CellGet => self.f.arg(root, 0),
@@ -284,7 +291,7 @@ impl Builder<'_> {
         else {
             return false;
         };
-        // Defaults are the function's own, not its code's.
+        // Functions of the same code may have different defaults.
         let Some(bound) = named.bind(&params.without_defaults(), n) else {
             return false;
         };
@@ -306,7 +313,7 @@ impl Builder<'_> {
         true
     }
 
-    /// The code of a function that is made here.
+    /// The code of a function that this unit made (`make_function`).
     fn made_here(&self, callable: Value) -> Option<ObjectHandle> {
         let root = self.f.object_of(callable);
         match self.f.op(root) {
@@ -315,8 +322,9 @@ impl Builder<'_> {
         }
     }
 
-    /// The call of a function of the host's with the last `given` entries of the stack, and before them what the callable is bound to, if
-    /// it is a method; false if the host does not know how.
+    /// The call of one of the host's builtin functions with the last `given` entries of the stack.
+    /// If the callable is a method, the object that it is bound to comes before them. Returns false
+    /// if the host has no plan for the call.
     fn call_native(
         &mut self,
         object: ObjectHandle,
@@ -341,7 +349,7 @@ impl Builder<'_> {
                     Callee::Builtin(builtin) => typing::builtin(*builtin) & result,
                     _ => result,
                 };
-                // The unit keeps a known function alive, but no method.
+                // The unit keeps a known function alive, but not a method.
                 let mut lent = 0;
                 for i in operands..self.stack.len() {
                     let k = i - operands + usize::from(this.is_some());
@@ -357,7 +365,7 @@ impl Builder<'_> {
                 }
                 self.start_instr();
                 let n = self.stack.len() - base;
-                // The callable stays, also if the call raises.
+                // The callable stays on the stack, also if the call raises.
                 let state = self.state_without(n - 1);
                 let op = if self.code.last_first {
                     Op::CallNativeLent(call, lent)
@@ -398,8 +406,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The call of a known function, whose operands on the stack are owned: the last ones, and before them `this`, of which a reference is
-    /// taken.
+    /// The call of a known function, whose operands on the stack are owned: the last ones, and
+    /// before them `this`, to which a new reference is taken.
     fn call_direct(
         &mut self,
         function: Value,
@@ -414,7 +422,8 @@ impl Builder<'_> {
         if let Some(this) = this {
             self.emit(Op::Incref, vec![this], Type::BOTTOM);
         }
-        // The arguments are the callee's from here on; the callable stays ours, also if the call raises.
+        // The callee owns the arguments from here on; the callable stays ours, also if the call
+        // raises.
         self.start_instr();
         let state = self.state_without(n - 1);
         let args = self.arguments(function, this, operands);
@@ -431,7 +440,8 @@ impl Builder<'_> {
         self.names_of_call = None;
     }
 
-    /// Make the tuple and the dict of further arguments, which are owned entries of the stack. Others stay where they are.
+    /// Allocate the tuple and the dict for further arguments (`*args`, `**kwargs`), as owned
+    /// entries of the stack. The other arguments stay at their places.
     fn collect(&mut self, bound: Vec<Argument>, named: &Named) -> Vec<Operand> {
         let collected = bound.iter().map(|argument| match argument {
             Argument::Rest(range) => range.len(),
@@ -455,7 +465,7 @@ impl Builder<'_> {
                         .collect();
                     self.start_instr();
                     let tuple = self.general(G::BuildTuple, [0, 0], items, Type::TUPLE_EXACT);
-                    // Where an error finds it.
+                    // If a later step raises, the interpreter drops the tuple from this entry.
                     self.stack[first] = Entry {
                         value: tuple,
                         owned: true,
@@ -477,7 +487,7 @@ impl Builder<'_> {
         operands
     }
 
-    /// Take an owned entry out of the stack, which is empty there.
+    /// Take an owned entry out of the stack; its place is null afterwards.
     fn take_operand(&mut self, at: usize) -> Value {
         let nothing = Entry {
             value: self.null,
@@ -495,7 +505,7 @@ impl Builder<'_> {
         v
     }
 
-    /// The arguments of a direct call of a function, of which `this` stands before those on the stack.
+    /// The arguments of a direct call of a function, with `this` before those on the stack.
     fn arguments(
         &mut self,
         function: Value,
@@ -520,8 +530,8 @@ impl Builder<'_> {
         args
     }
 
-    /// How an `__init__` is entered with an object and `n` arguments, if it takes them; `Some(None)` if there is none, and
-    /// none are given.
+    /// The entry of an `__init__` for an object and `n` arguments, if it takes them; `Some(None)`
+    /// if the class has none and there are no arguments.
     fn initialiser(
         &self,
         init: Option<ObjectHandle>,
@@ -567,7 +577,7 @@ impl Builder<'_> {
         let ty = Type::from_class_exact(class);
         let new = Op::New(ty, make);
         let object = self.emit_with(new, Vec::new(), ty.unspecialized(), Some(state));
-        // The object holds its class from here on, and is where the call's result will be.
+        // The object keeps its class alive from here on, and is at the place of the call's result.
         let entry = Entry {
             value: object,
             owned: true,
@@ -582,7 +592,7 @@ impl Builder<'_> {
         let function = self.assumed(init.function);
         let operands = self.collect(init.bound, named);
         self.emit(Op::Incref, vec![object], Type::BOTTOM);
-        // Nobody has seen it yet.
+        // The object is new, so its class cannot have changed.
         let this = self.emit(Op::Refine(ty), vec![object], ty);
         let args = self.arguments(function, Some(this), operands);
         self.start_instr();
@@ -596,8 +606,8 @@ impl Builder<'_> {
         self.drop_top(1);
     }
 
-    /// A call of one of several methods: tests of the callable branch to each one's direct call. False if there are none
-    /// that take these arguments.
+    /// A call of one of several methods: tests of the callable branch to each one's direct call.
+    /// False if there are none that take these arguments.
     fn call_one_of(&mut self, base: usize, n: usize, names: Option<Value>, named: &Named) -> bool {
         let callable = self.stack[base].value;
         let Some(methods) = self.candidates.get(&callable) else {
@@ -621,7 +631,7 @@ impl Builder<'_> {
         }
         self.take_operands(n + 2);
         let (join, general) = (self.inner_block(), self.inner_block());
-        // What is no method of the class has no self.
+        // If the attribute is no method of the class, there is no `self` on the stack.
         let null = self.emit(Op::IsNull, vec![self.stack[base + 1].value], Type::CBOOL);
         let there = self.emit(Op::BoolNot, vec![null], Type::CBOOL);
         let chain = self.inner_block();
@@ -658,15 +668,17 @@ impl Builder<'_> {
         self.end_block(Term::Jump(Edge { block: join, args }));
     }
 
-    /// What is in an object of this class; of an int there may be too much, and only then the unit leaves here.
+    /// Unboxes an object of this class. An int may have too many digits: only then the unit
+    /// deoptimises here.
     fn take_out(&mut self, object: Value, kind: RawKind, state: StateId) -> Value {
         let op = Op::unboxing(kind);
         let state = op.exit_reason().map(|_| state);
         self.emit_with(op, vec![object], kind.raw(), state)
     }
 
-    /// A call through a raw entry: each argument is taken out of its object, and a box that is made only where
-    /// somebody needs it stands in its place. False, and nothing done, if an argument is expected to be of another class.
+    /// A call through a raw entry: each argument is unboxed, and a virtual box replaces its object,
+    /// to be allocated only where an instruction needs it. Returns false, and does nothing, if an
+    /// argument is expected to be of another class.
     fn call_raw(
         &mut self,
         function: Value,
@@ -708,7 +720,8 @@ impl Builder<'_> {
             let boxed = self.emit(Op::boxing(kind), vec![args[1 + i]], kind.boxed());
             self.replace_operand(base + 2 + i, boxed);
         }
-        // Nothing can take the function away while raw code runs; where anything else does, the call holds it.
+        // While raw code runs, no code can drop the function; where other code runs, the call keeps
+        // the function alive.
         let callable = std::mem::replace(
             &mut self.stack[base],
             Entry {
@@ -728,7 +741,8 @@ impl Builder<'_> {
         true
     }
 
-    /// Return `v`, which the instruction has popped, or is its constant: of a closed unit, the raw value.
+    /// Return `v`, which the instruction has popped or which is its constant; a closed unit returns
+    /// the raw value.
     pub(super) fn return_value(&mut self, v: Value, popped: bool) -> Result<(), Unsupported> {
         let Some(own) = self.closed else {
             self.end_block(Term::Return(v));
@@ -755,13 +769,13 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Whether it is known if the second entry of a call is null.
+    /// Returns true if it is known that the second entry of a call is null, or that it is not.
     pub(super) fn self_is_known(&self, this: Value) -> bool {
         self.ty(this) <= Type::NULLPTR || self.ty(this) <= Type::OBJECT
     }
 
-    /// `isinstance` of an object of a builtin class and a builtin class. In inlined code the classes of the arguments are bet on,
-    /// since they are proved where it is inlined.
+    /// `isinstance` of an object of a builtin class and a builtin class. In inlined code the
+    /// classes of the arguments are speculated on: where the body is inlined, they are proved.
     fn is_instance(&mut self, base: usize) -> bool {
         let (object, class) = (self.stack[base + 2].value, self.stack[base + 3].value);
         let Some(class) = self.ty(class).as_object().and_then(|o| o.denotes()) else {
@@ -769,7 +783,7 @@ impl Builder<'_> {
         };
         let exact = Type::from_class_exact(class);
         if !is_builtin_exact(exact) {
-            // Its own instances are some whatever its metaclass says, which is not asked.
+            // `isinstance(c, C)` is true if the class of `c` is `C`: the metaclass is not queried.
             let is_own = self.ty(object) <= exact && !self.ty(object).is_bottom();
             if is_own {
                 self.own_operands(4);
@@ -786,7 +800,7 @@ impl Builder<'_> {
         }
         let is = ty <= Type::from_class(class);
         let failed = self.avoids(Reason::Type);
-        // What is of the class in part may be of it or not.
+        // The type overlaps the class, so the result is not known.
         let unknown = !is && ty.could_be(Type::from_class(class));
         if !is_builtin_exact(ty) || unknown || failed {
             return false;
@@ -800,14 +814,15 @@ impl Builder<'_> {
         true
     }
 
-    /// Put a value that is owned in the place of an operand, which is dropped.
+    /// Replace an operand, which is dropped, by an owned value.
     fn replace_operand(&mut self, at: usize, value: Value) {
         let new = Entry { value, owned: true };
         let old = std::mem::replace(&mut self.stack[at], new);
         self.drop_entry(old);
     }
 
-    /// The call of `range` for a loop gives the iterator at once, of ints that are raw: what asks the range for it gets it as it is.
+    /// The call of `range` in the head of a loop: pushes the iterator at once, of raw ints. The
+    /// `GET_ITER` that follows returns the iterator itself.
     fn iterated_range(&mut self, base: usize, n: usize) -> bool {
         let op_after = |pcs| self.code.instrs.get((self.pc.0 + pcs) as usize);
         let is = |pcs, op| op_after(pcs).is_some_and(|instr| instr.op == op);
@@ -829,7 +844,7 @@ impl Builder<'_> {
         if !operands.iter().all(may_be_int) {
             return false;
         }
-        // A step of 0 is an error.
+        // A step of 0 raises.
         let step = match operands[..] {
             [_, _, step] => match *self.f.op(self.f.object_of(step)) {
                 Op::Const(object) => self.world.value(object),
@@ -867,25 +882,26 @@ impl Builder<'_> {
         true
     }
 
-    /// The iterator of a range of these bounds, start, end and step.
+    /// The iterator of a range with these bounds: start, end and step.
     pub(super) fn range_iter(&mut self, bounds: Vec<Value>) -> Value {
         let v = self.general(G::RangeIter, [0, 0], bounds, Type::OBJECT);
         self.hints.insert(v, Type::RANGE_ITER);
         v
     }
 
-    /// Whether what `len` is asked of here is a list or a tuple, as far as is known, or was observed of it or of this call.
+    /// The class of the argument of `len`, if it is a list or a tuple: proved, or else observed of
+    /// the value or at this call.
     fn class_with_items(&self, arg: Value) -> Option<Type> {
         self.measured(arg, |ty| ty <= Type::LIST_EXACT || ty <= Type::TUPLE_EXACT)
     }
 
-    /// Whether `len` is asked of a string here, in the same way.
+    /// Returns true if the argument of `len` is a string, in the same sense.
     fn is_text(&self, arg: Value) -> bool {
         let text = self.measured(arg, |ty| ty <= Type::UNICODE_EXACT);
         text.is_some()
     }
 
-    /// The class of what `len` is asked of here, if it is one of these.
+    /// The class of the argument of `len`, if it is a wanted one.
     fn measured(&self, arg: Value, is_wanted: impl Fn(Type) -> bool) -> Option<Type> {
         let known = self.ty(arg);
         if is_wanted(known) {
@@ -930,7 +946,7 @@ impl Builder<'_> {
                 true
             }
             Builtin::Len => {
-                // Whatever it is, it is asked without a call of the builtin.
+                // For any other class: the length without a call of the builtin.
                 self.own_operands(3);
                 let mut arg = self.stack[base + 2].value;
                 if self.is_text(arg) {

@@ -7,8 +7,9 @@ use crate::hir::{Cmp, Op};
 use crate::types::Type;
 
 impl Builder<'_> {
-    /// A slice of `n` bounds that the next instruction cuts a list, tuple or string with: both as one, without the slice
-    /// object. False, and nothing done, where anything else may be seen to happen between.
+    /// A slice of `n` bounds with which the next instruction cuts a list, tuple or string
+    /// (`xs[1:n]`): translates both as one, without the slice object. Returns false, and does
+    /// nothing, where user code might run between the two.
     pub(super) fn cut_at_once(&mut self, n: usize) -> bool {
         let next = Pc(self.pc.0 + 1);
         let Some(instr) = self.code.instrs.get(next.0 as usize) else {
@@ -67,7 +68,8 @@ impl Builder<'_> {
         let mut args = vec![container];
         args.extend(bounds);
         args.resize(4, self.null);
-        // Where it raises, the interpreter has the slice in the place of the bounds, which are gone with the call.
+        // If the operation raises, the interpreter has the slice in the place of the bounds, which
+        // were dropped with the call.
         self.forget_top(n);
         self.pc = next;
         self.push_owned(self.null);
@@ -79,7 +81,8 @@ impl Builder<'_> {
         true
     }
 
-    /// A slice's step, if it is known and bounds of one machine word may be bet on here.
+    /// A slice's step, if it is known, and if the speculation that the bounds fit a machine word is
+    /// not avoided here.
     fn known_step(&self, step: Option<Value>) -> Option<i64> {
         let bets = [Reason::Shape, Reason::IntTooLarge];
         if bets.iter().any(|&bet| self.avoids(bet)) {
@@ -124,7 +127,7 @@ impl Builder<'_> {
         if sequence {
             return self.for_iter_of_sequence(instr, iter);
         }
-        // The loop goes on with the item on the stack; it ends without the iterator.
+        // The loop continues with the item on the stack; on its exit the iterator is gone.
         let (more, item) = if ty <= Type::RANGE_ITER {
             let more = self.emit(Op::RangeNext, vec![iter], Type::CBOOL);
             let raw = self.emit(Op::Output(0), vec![more], Type::CINT64);
@@ -144,12 +147,15 @@ impl Builder<'_> {
         self.end_iteration(instr, more, then, |_, _| {});
     }
 
-    /// Whether an instruction asks for the iterator of what is an iterator already: then it is that one, and there is nothing to do.
+    /// Returns true if an instruction requests the iterator of an operand that is an iterator
+    /// already: the result is the operand itself, and there is nothing to do.
     ///
-    /// Compilers that inline comprehensions may ask twice, as CPython's does in later patch versions of 3.13: `[x for x in xs]` is `GET_ITER` before
-    /// the comprehension's names are put aside, and once more in front of the loop. A generator expression is given the iterator as an
-    /// argument (`.0`, a name that no program can write) and asks for that one's. So the classes of the iterators that the loop has had
-    /// say here what the operand is, not what it was made of.
+    /// Compilers that inline comprehensions may emit the request twice, as CPython's does in later
+    /// patch versions of 3.13: `[x for x in xs]` has a `GET_ITER` before the comprehension's names
+    /// are put aside, and another in front of the loop. A generator expression gets the iterator as
+    /// an argument (`.0`, a name that no source code can write) and requests the iterator of that.
+    /// So here the profile of the loop's iterators describes the operand itself, not the container
+    /// that was iterated.
     pub(super) fn is_iterator_again(&mut self) -> bool {
         let over = self.stack[self.stack.len() - 1].value;
         let made = self.f.object_of(over);
@@ -176,15 +182,17 @@ impl Builder<'_> {
         is_known(self.ty(top))
     }
 
-    /// The class of the iterators that the loop behind this instruction has had, if they were of one.
+    /// The class of the iterators that the loop behind this instruction was observed to use, if it
+    /// is one class.
     fn iterators_met(&self) -> Option<Type> {
         let next = self.code.instrs.get(self.pc.0 as usize + 1)?;
         let met = next.hint.last().filter(|ty| !ty.is_bottom());
         met.copied().filter(|_| next.op == B::ForIter)
     }
 
-    /// What a loop is over, the topmost operand, mostly is a range if its iterators were of one; then it gives the iterator of a call of
-    /// `range` in that place, if it counts by ones.
+    /// If the iterators of a loop were of a range, its topmost operand is mostly a range (`r =
+    /// range(n)`, then `for i in r`). Guards that, and pushes the iterator that a call of `range`
+    /// in that place pushes, if the step is one.
     pub(super) fn iterate_range(&mut self) -> bool {
         let over = self.stack[self.stack.len() - 1].value;
         let bets = [Reason::Type, Reason::IntTooLarge, Reason::Domain];
@@ -195,7 +203,7 @@ impl Builder<'_> {
         if !is_range || failed || !self.ty(over).could_be(Type::RANGE) {
             return false;
         }
-        // A call with a step that was known to be 1 has given an iterator already.
+        // The call of `range` has pushed an iterator already if its step was known to be 1.
         let before = self.pc.0.checked_sub(1).map(|pc| self.code.instr(Pc(pc)));
         if before.is_some_and(|made| made.op == B::Call && made.arg > 2) {
             return false;
@@ -219,7 +227,8 @@ impl Builder<'_> {
         true
     }
 
-    /// Bet that what a loop is over, the topmost operand, is what its iterators have been of, if that is a list or a tuple.
+    /// Speculate that the topmost operand, over which a loop runs, is the container of the observed
+    /// iterators, if that is a list or a tuple.
     pub(super) fn bet_sequence(&mut self) {
         let want = match self.iterators_met() {
             Some(ty) if ty <= Type::LIST_ITER => Type::LIST_EXACT,
@@ -239,8 +248,8 @@ impl Builder<'_> {
         self.emit(op, vec![iter], Type::OBJECT)
     }
 
-    /// At its end an iterator drops its list, whose end may be seen by the program: the frame (and a module's names) must
-    /// be true then, but not at each item.
+    /// An exhausted iterator drops its list, and the destructors of the list and its items may run
+    /// user code. So the frame (and a module's names) must be stored then, but not at each item.
     fn for_iter_of_sequence(&mut self, instr: &Instr, iter: Value) {
         let next = Pc(self.pc.0 + 1);
         let more = self.emit(Op::IterMore, vec![iter], Type::CBOOL);
@@ -260,8 +269,8 @@ impl Builder<'_> {
         });
     }
 
-    /// End the block of a loop's head: to `then` if there are `more` items, else out, where the used-up iterator is
-    /// dropped after `last`.
+    /// End the block of a loop's head: branch to `then` if there are `more` items, else out of the
+    /// loop, where the exhausted iterator is dropped after `last`.
     fn end_iteration(
         &mut self,
         instr: &Instr,
@@ -269,7 +278,7 @@ impl Builder<'_> {
         then: Edge,
         last: impl FnOnce(&mut Self, Value),
     ) {
-        // On the way out, in a block of its own.
+        // The loop's exit, in a block of its own.
         let e = self.pop();
         let from = self.cur;
         let out = self.follower();
@@ -288,7 +297,8 @@ impl Builder<'_> {
         last(self, e.value);
         self.drop_entry(e);
         if self.names.is_some() {
-            // Nothing is known of names here, or the iterator is no list's, and then what it drops is nothing's.
+            // The drop cannot change a name in a register: here no name is in one, or the iterator
+            // is not a list's, and then its drop runs no destructor.
             let dropped = self.f.blocks[out].insts.last().copied();
             self.f.settled.extend(dropped);
         }

@@ -1,5 +1,6 @@
-//! Sites that meet several classes: where one plan serves them all, one check of the class; else tests that branch to
-//! the plan of each, the general operation for the rest, and join again.
+//! Sites that observe several classes. Where one plan serves them all, the site has one check of
+//! the class. Otherwise tests branch to the plan of each class, or to the general operation for the
+//! rest, and join again.
 
 use crate::bytecode::{Instr, Met, Op as B, Pc, Reason};
 use crate::facts::{AttrPlan, IntrinsicCall, StorePlan, World};
@@ -14,14 +15,15 @@ use crate::types::Type;
 /// Classes that one site is compiled for; the others are left to the general operation.
 const MOST_CLASSES: usize = 4;
 
-/// Two plans that are carried out alike may become one: that of an object whose class is one of both. Its checks are made of
-/// either, so those that only one plan has must read nothing of the object.
+/// Two plans that are carried out alike may become one, for an object whose class is one of both.
+/// Its checks run on objects of either class, so a check that only one plan has must not read the
+/// object's fields.
 pub(super) trait Merge: Sized + Clone {
     /// The plan for both, if there is one.
     fn merge(&self, other: &Self, world: &dyn World) -> Option<Self>;
 }
 
-/// The checks of both plans, if all may be made of either's objects.
+/// The checks of both plans, if all may run on objects of either class.
 fn checks_of_both(
     a: &[IntrinsicCall],
     b: Vec<IntrinsicCall>,
@@ -138,7 +140,7 @@ fn extend<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// How a site is compiled.
+/// The code of a site.
 pub(super) enum Site<P> {
     /// The general operation.
     General,
@@ -152,7 +154,7 @@ pub(super) enum Site<P> {
 #[derive(Clone, Copy)]
 pub(super) struct Expected {
     pub(super) ty: Type,
-    /// It was not seen here, but classes like it.
+    /// The class was not observed here, but related classes were.
     guess: bool,
 }
 
@@ -166,7 +168,8 @@ impl Expected {
     }
 }
 
-/// What is known where arms begin: each of them, and what follows them all, goes on with it.
+/// The state of the builder before the first arm. Each arm starts with it, and so does the code
+/// after the join.
 pub(super) struct BeforeArms {
     pub(super) stack: Vec<Entry>,
     start_stack: Vec<Entry>,
@@ -184,7 +187,7 @@ struct Group<P> {
 }
 
 impl<P: Merge> Group<P> {
-    /// The types by their names, whether they were seen or guessed, and a plan whose checks are in this order.
+    /// The types by their names, observed or guessed, and a plan whose checks are in this order.
     fn in_order(mut self, world: &dyn World) -> (Vec<Type>, P) {
         if self.members.len() > 1 {
             self.members.sort_by_cached_key(|(ty, _)| ty.to_string());
@@ -200,8 +203,9 @@ impl<P: Merge> Group<P> {
     }
 }
 
-/// Choose how a site with these plans, one a type, is compiled. In which order the types were met says nothing, and is another one in each
-/// run: they are taken by their names, so that the same classes give the same code.
+/// Choose the code of a site with these plans, one a type. The order in which the types were
+/// observed carries no information, and differs in each run. So the types are sorted by their
+/// names: the same classes give the same code.
 pub(super) fn site<P: Merge>(mut plans: Vec<(Expected, Option<P>)>, world: &dyn World) -> Site<P> {
     if plans.len() > 1 {
         plans.sort_by_cached_key(|(expected, _)| (expected.guess, expected.ty.to_string()));
@@ -238,7 +242,8 @@ pub(super) fn site<P: Merge>(mut plans: Vec<(Expected, Option<P>)>, world: &dyn 
 }
 
 impl Builder<'_> {
-    /// The types to plan for: what is proved of the receiver, or what was observed (then checked by the caller).
+    /// The types to plan for: the proved type of the receiver, or else the observed types (which
+    /// the caller then checks).
     pub(super) fn receiver_types(&self, v: Value, instr: &Instr) -> Vec<Expected> {
         let ty = self.ty(v);
         let expect = |ty, guess| Expected { ty, guess };
@@ -261,7 +266,7 @@ impl Builder<'_> {
         if let Op::New(ty, _) = self.f.op(self.f.object_of(v)) {
             return vec![expect(*ty, false)];
         }
-        // The receiver is the last operand: what is stored lies below it.
+        // The receiver is the last operand: a value to store lies below it.
         let hint = instr.hint.last();
         let met = self
             .met
@@ -288,7 +293,7 @@ impl Builder<'_> {
         types
     }
 
-    /// The classes that the call has checked an argument to be one of, in whose place the code is to stand.
+    /// The classes of which an argument is one, as the check before an inlined call has found.
     fn shown_classes(&self, v: Value) -> Option<&[Type]> {
         let Op::Arg(k) = self.f.op(self.f.object_of(v)) else {
             return None;
@@ -297,8 +302,9 @@ impl Builder<'_> {
         (!classes.is_empty()).then_some(classes)
     }
 
-    /// What another instruction has met that expected this class: the receiver is often the same. What was asked for its truth
-    /// says nothing: whoever asks expects None, but only there.
+    /// The profile of another instruction that observed this class: its receiver is often the same
+    /// object. A test of truth does not count: in `if x:` the value None is expected, but only
+    /// there.
     fn met_elsewhere(&self, ty: Type) -> Option<&Met> {
         let expected = |(pc, met): &(&Pc, &Met)| {
             let instr = self.code.instr(**pc);
@@ -322,9 +328,9 @@ impl Builder<'_> {
         v
     }
 
-    /// Branch by the class of `receiver` to `fast` with each group's plan, or to `general`. All of them do the whole
-    /// instruction and leave on the stack what `results` says, in place of the same operands. Gives the results,
-    /// which are on the stack.
+    /// Branch by the class of `receiver` to `fast` with each group's plan, or to `general`. Each of
+    /// them does the whole instruction and replaces the same operands by results of the types
+    /// `results`. Returns the results, which are on the stack.
     pub(super) fn dispatch<P>(
         &mut self,
         receiver: Value,
@@ -347,7 +353,7 @@ impl Builder<'_> {
         self.enter_join(join, results, before)
     }
 
-    /// What is known here, where arms begin.
+    /// The state of the builder here, where arms begin.
     pub(super) fn before_arms(&self) -> BeforeArms {
         BeforeArms {
             stack: self.stack.clone(),
@@ -359,7 +365,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Go on in the block of the next arm.
+    /// Continue in the block of the next arm.
     pub(super) fn next_arm(&mut self, arm: Block, before: &BeforeArms) {
         self.cur = arm;
         self.restart(&before.start_stack);
@@ -370,8 +376,9 @@ impl Builder<'_> {
         self.unchecked = before.unchecked;
     }
 
-    /// Go on where arms meet, whose results are on top of the stack; gives them as the block's parameters. What is below them is what
-    /// was there before the arms: an arm may know more of it, for itself.
+    /// Continue where arms join, with their results on top of the stack; returns the results as the
+    /// block's parameters. The entries below are those from before the arms: a refinement of them
+    /// is valid only inside its arm.
     pub(super) fn enter_join(
         &mut self,
         join: Block,
@@ -403,7 +410,7 @@ impl Builder<'_> {
         values
     }
 
-    /// Branch on `cond` to two new blocks, and go on in the first; gives the second.
+    /// Branch on `cond` to two new blocks, and continue in the first; returns the second.
     pub(super) fn fork(&mut self, cond: Value) -> Block {
         let (then, els) = (self.inner_block(), self.inner_block());
         self.end_block(Term::Branch {
@@ -415,7 +422,8 @@ impl Builder<'_> {
         els
     }
 
-    /// End an arm: look whether the unit is still valid, where the arm has called out, and go to the join.
+    /// End an arm: check that the unit is still valid, if the arm has called out, and jump to the
+    /// join.
     pub(super) fn end_arm(&mut self, join: Block, results: usize) {
         let len = self.stack.len();
         for i in len - results..len {
@@ -436,7 +444,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether all objects of the type are of one class exactly.
+/// Returns true if all objects of the type are of one class exactly.
 pub(super) fn is_one_class(ty: Type) -> bool {
     ty.is_exact() && ty.runtime_class().is_some() || is_builtin_exact(ty)
 }
@@ -454,7 +462,7 @@ mod tests {
     use crate::facts::IntrinsicId;
     use cranelift_entity::EntityRef;
 
-    /// Its check of number 0 reads nothing of the object.
+    /// A `World` in which check number 0 does not read the object's fields.
     struct Keys;
 
     impl World for Keys {
@@ -483,7 +491,7 @@ mod tests {
         Expected { ty, guess: true }
     }
 
-    /// What is chosen, as text: `one` or `several`, and the types of each group.
+    /// The chosen code as text: `one` or `several`, and the types of each group.
     #[track_caller]
     fn check(plans: Vec<(Expected, Option<AttrPlan>)>, expected: &str) {
         let names = |types: &[Type]| {

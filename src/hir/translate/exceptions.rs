@@ -7,7 +7,7 @@ use crate::hir::function::Term;
 use crate::types::Type;
 
 impl Builder<'_> {
-    /// The exception on top becomes the handled one; the one before comes below it.
+    /// The exception on top becomes the handled one; the one handled before is put below it.
     pub(super) fn push_exc_info(&mut self) {
         let exception = self.stack[self.stack.len() - 1].value;
         let before = self.general(G::PushExcInfo, [0, 0], vec![exception], Type::OBJECT);
@@ -46,7 +46,8 @@ impl Builder<'_> {
         self.general(G::SetHandled, [0, 0], vec![matched], Type::BOTTOM);
     }
 
-    /// Raise the exception on top again; `n` entries below it is the position where it was raised first.
+    /// Raise the exception on top again; `n` entries below it is the position where it was raised
+    /// first.
     pub(super) fn reraise(&mut self, n: usize) {
         let top = self.stack.len() - 1;
         let exception = self.stack[top].value;
@@ -60,7 +61,7 @@ impl Builder<'_> {
         self.end_block(Term::Unreachable);
     }
 
-    /// `with` or `async with`, as `op` says.
+    /// `with` or `async with`, depending on `op`.
     pub(super) fn before_with(&mut self, op: G) {
         self.own_operands(1);
         let manager = self.stack[self.stack.len() - 1].value;
@@ -72,7 +73,8 @@ impl Builder<'_> {
         self.push_owned(entered);
     }
 
-    /// The stack is `__exit__`, the position, the exception handled before, the exception: call the first with the last.
+    /// The stack is `__exit__`, the position, the exception handled before, the exception: call the
+    /// first with the last.
     pub(super) fn with_except_start(&mut self) {
         let n = self.stack.len();
         let args = vec![self.stack[n - 4].value, self.stack[n - 1].value];

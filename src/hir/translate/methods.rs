@@ -1,5 +1,6 @@
-//! A method of one of several classes, loaded and called: each class's arm has the call in it, with all that was found out of the
-//! receiver. Behind a join only the callable's identity would tell which it is.
+//! The load and the call of a method (`obj.f(x)`) whose receiver is of one of several classes. Each
+//! class's arm repeats the call, so that it uses the facts about the receiver. Behind a join of the
+//! loads, only a test of the callable's identity would tell the classes apart.
 
 use crate::bytecode::{Instr, Op as B, Pc};
 use crate::facts::AttrPlan;
@@ -8,13 +9,15 @@ use crate::hir::function::Term;
 use crate::hir::{Edge, Op, Value};
 use crate::types::Type;
 
-/// The most instructions, that of the call included, which are repeated in each arm.
+/// The most instructions that are repeated in each arm, including the call.
 const MOST_AHEAD: u32 = 4;
 
 impl Builder<'_> {
-    /// The instruction that calls what the current one loads, if only a few arguments stand between that are loaded as simply.
+    /// The instruction that calls the method that the current one loads, if only a few instructions
+    /// are between them, and each loads an argument in a simple way.
     pub(super) fn call_ahead(&self) -> Option<Pc> {
-        // Names that are held back are told apart by single instructions.
+        // Names that are kept in registers have their states by instruction, so the instructions
+        // are translated one by one.
         if self.names.is_some() {
             return None;
         }
@@ -35,8 +38,8 @@ impl Builder<'_> {
         None
     }
 
-    /// Load a method by the plan for each group of classes, and call it: all instructions up to the `call`, in each arm and in the
-    /// general one. The result is on the stack.
+    /// Load a method by the plan for each group of classes, and call it: each arm, and the general
+    /// one, has all instructions up to the `call`. The result is on the stack.
     pub(super) fn load_and_call(
         &mut self,
         instr: &Instr,
@@ -80,7 +83,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Translate the instructions after the current one, up to this one; says whether that can be reached.
+    /// Translate the instructions after the current one, up to this one; returns true if control
+    /// reaches its end.
     fn run_to(&mut self, last: Pc) -> Result<bool, Unsupported> {
         for pc in (self.pc.0 + 1..=last.0).map(Pc) {
             self.pc = pc;

@@ -1,5 +1,6 @@
-//! Arithmetic and comparisons where floats and ints have been met: both are taken as they come, where a bet on either would
-//! fail now and then. And the less or greater of two numbers.
+//! Arithmetic and comparisons where floats and ints were observed (`x * 2`, with `x` a float or an
+//! int). The code takes both classes: a speculation on one would fail now and then. Also `min` and
+//! `max` of two numbers.
 
 use crate::bytecode::{BinaryOp, GeneralOp as G, INPLACE, Instr, Numbers, Reason};
 use crate::facts::Builtin;
@@ -14,7 +15,8 @@ fn number() -> Type {
 }
 
 impl Builder<'_> {
-    /// The operator on two owned operands, if they are such numbers; false, and nothing done, if not.
+    /// The operator on two owned operands, if they are such numbers; if not, returns false and does
+    /// nothing.
     pub(super) fn binary_on_numbers(&mut self, instr: &Instr) -> bool {
         let op = match BinaryOp::from_arg(instr.arg % INPLACE) {
             Some(BinaryOp::Add) => Op::FloatAdd,
@@ -52,7 +54,8 @@ impl Builder<'_> {
         true
     }
 
-    /// The operands of an instruction that has met floats and ints, if they may be that here and are not two of one kind.
+    /// The operands of an instruction that has observed floats and ints, if they may be numbers
+    /// here and are not proved to be both ints or both floats.
     fn numbers(&self) -> Option<(Numbers, [Value; 2])> {
         let numbers = self.met.get(&self.pc)?.numbers?;
         let [a, b] = self.top_values(2)[..] else {
@@ -65,12 +68,13 @@ impl Builder<'_> {
         (possible && !settled && !failed).then_some((numbers, [a, b]))
     }
 
-    /// An operator's operands are objects, where they come from several places too.
+    /// The operands as objects. A block parameter may have a type with null; an operator's operand
+    /// is never null.
     fn objects(&mut self, operands: [Value; 2]) -> [Value; 2] {
         operands.map(|v| self.refine(v, self.ty(v) & Type::OBJECT))
     }
 
-    /// At least one is a float.
+    /// The operator on two numbers of which at least one is a float.
     fn float_operator(&mut self, op: Op, a: Value, b: Value) {
         let (x, y) = (self.as_double(a, Some(b)), self.as_double(b, Some(a)));
         let state = op.exit_reason().map(|_| self.state());
@@ -80,7 +84,7 @@ impl Builder<'_> {
         self.push_owned(v);
     }
 
-    /// Two ints go one way, and all else another.
+    /// Two ints take one arm, all other pairs the other.
     fn either_operator(&mut self, instr: &Instr, op: Op, a: Value, b: Value) {
         let (join, floats) = (self.inner_block(), self.inner_block());
         let before = self.before_arms();
@@ -106,7 +110,7 @@ impl Builder<'_> {
         self.enter_join(join, &[number()], before);
     }
 
-    /// A number as a float; if there is another operand, one of the two must be one.
+    /// A number as a double. With another operand, it exits unless one of the two is a float.
     fn as_double(&mut self, v: Value, other: Option<Value>) -> Value {
         let state = self.state();
         let args = [v].into_iter().chain(other).collect();
@@ -121,13 +125,15 @@ impl Builder<'_> {
         self.drop_top(2);
     }
 
-    /// Whether a value is an exact int of whose digits a unit has not met too many here.
+    /// Returns true if a value is an exact int, and no unit has exited here because an int had too
+    /// many digits.
     pub(super) fn is_word(&self, v: Value) -> bool {
         let ty = self.ty(v);
         ty <= Type::LONG_EXACT && !ty.is_bottom() && !self.avoids(Reason::IntTooLarge)
     }
 
-    /// `min(a, b)` or `max(a, b)` where one of the two is known to be an int or a float, and the other bet to be one too.
+    /// `min(a, b)` or `max(a, b)` where one of the two is known to be an int or a float, and the
+    /// other is speculated to be of the same class.
     pub(super) fn extreme(&mut self, builtin: Builtin, base: usize) -> bool {
         let operands = [2, 3].map(|i| self.stack[base + i].value);
         let is_of = |class: Type| {
@@ -150,7 +156,8 @@ impl Builder<'_> {
             true => self.emit_with(Op::UnboxInt, vec![v], raw_type, Some(state)),
             false => self.emit(Op::UnboxFloat, vec![v], raw_type),
         });
-        // The first one, unless the second is less or greater: of two that are equal, or no numbers, too.
+        // The result is the first operand, unless the second is less (or greater): also if both are
+        // equal, or if one is not a number (`nan`).
         let cmp = match builtin {
             Builtin::Min => Cmp::Lt,
             _ => Cmp::Gt,

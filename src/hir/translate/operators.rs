@@ -56,8 +56,9 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// `s = s + t` of strings, where the local holds the first operand: its reference goes along, so that a string that nobody else has
-    /// grows in place, as in the interpreter. Where there is no memory for it, the local has no value any more.
+    /// `s = s + t` of strings, where the local `s` has the first operand. The local's reference is
+    /// passed to the operation, so that a string without other references grows in place, as in the
+    /// interpreter. If there is no memory for it, the local is unbound afterwards.
     fn grow_local(&mut self, instr: &Instr) -> bool {
         let is_add = BinaryOp::from_arg(instr.arg % INPLACE) == Some(BinaryOp::Add);
         let next = Pc(self.pc.0 + 1);
@@ -146,20 +147,21 @@ impl Builder<'_> {
         self.ask_truth();
     }
 
-    /// Put its truth, which it is asked for, in place of the top of the stack.
+    /// Replace the top of the stack by its truth, by the general operation.
     fn ask_truth(&mut self) {
         let t = self.general_on_stack(G::Truth, [0, 0], 1);
         self.push_bool(t);
     }
 
-    /// The truth of the top of the stack where it is expected to be of one of several classes that say it, such as None's and one of
-    /// the program's; false, and nothing done, if it is not.
+    /// The truth of the top of the stack where it is expected to be of one of several classes whose
+    /// objects are all true or all false, such as None and a user class without `__bool__` and
+    /// `__len__`. Returns false, and does nothing, if it is not.
     fn truth_by_class(&mut self, v: Value, instr: &Instr) -> bool {
         let mut types = self.receiver_types(v, instr);
         if types.len() < 2 {
             return false;
         }
-        // None is told without a look at the object.
+        // The test for None does not read the object.
         types.sort_by_key(|expected| !(expected.ty <= Type::NONE_TYPE));
         let plans = types.into_iter();
         let plans = plans.map(|expected| (expected, self.truth_of_class(expected.ty)));
@@ -178,9 +180,11 @@ impl Builder<'_> {
         true
     }
 
-    /// The truth of the top of the stack where one class is expected but not proved, without a bet on it: `if found:` is how programs tell
-    /// None from something else, so a class that was met once says little of the next time. Gives false, and does nothing, for numbers, on
-    /// whose class a guard is worth it since arithmetic follows, and for classes such as `dict`, whose objects may be true or false.
+    /// The truth of the top of the stack where one class is expected but not proved, without a
+    /// speculation on it. Programs use `if found:` to distinguish None from other objects, so a
+    /// class that was observed once says little about the next time. Returns false, and does
+    /// nothing, for numbers (arithmetic follows, so a guard on the class pays) and for classes such
+    /// as `dict`, whose objects may be true or false.
     fn truth_unless_none(&mut self, v: Value, instr: &Instr) -> bool {
         let expected = self.receiver_types(v, instr);
         let [Expected { ty, .. }] = expected[..] else {
@@ -212,7 +216,8 @@ impl Builder<'_> {
         true
     }
 
-    /// The truth of all objects of a type, if it is one class that says it.
+    /// The truth of all objects of a type, if it is a class whose objects are all true or all
+    /// false.
     fn truth_of_class(&self, ty: Type) -> Option<ClassTruth> {
         if ty <= Type::NONE_TYPE {
             return Some(ClassTruth {
@@ -229,7 +234,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Put the truth in place of the top of the stack, whose class says it.
+    /// Replace the top of the stack by the truth that all objects of its class have.
     fn push_truth_of_class(&mut self, truth: ClassTruth) {
         self.assume(truth.assumptions);
         if !truth.is_true {

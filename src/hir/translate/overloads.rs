@@ -1,4 +1,4 @@
-//! Operators on instances of the program's classes: calls of the functions that the classes define for them.
+//! Operators on instances of user classes: calls of the functions that the classes define for them.
 
 use crate::bytecode::{COMPARISON, CompareOp, GeneralOp as G, Instr, Reason};
 use crate::facts::{Callee, Operator, OperatorPlan};
@@ -9,18 +9,18 @@ use crate::hir::translate::dispatch::is_one_class;
 use crate::types::Type;
 use std::ops::Range;
 
-/// What a method's operator gives.
+/// The result of an operator that calls a method.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// What the method gives.
+    /// The object that the method returns.
     Object,
     /// The truth of that.
     Truth,
-    /// Nothing: what the method gives is dropped.
+    /// Nothing: the object that the method returns is dropped.
     Nothing,
 }
 
-/// The type of all objects of a builtin class, if it is one of some of these.
+/// The type of all objects of a builtin class, if `ty` has only some of them (such as a constant).
 fn whole_class(ty: Type) -> Type {
     match is_builtin_exact(ty) {
         true => ty.unspecialized(),
@@ -29,8 +29,8 @@ fn whole_class(ty: Type) -> Type {
 }
 
 impl Builder<'_> {
-    /// The operator on the top `n` owned operands, the deepest first, if their classes are expected to be ones that define it, or
-    /// are known not to; false, and nothing done, if not.
+    /// The operator on the top `n` owned operands, the deepest first, if their classes are expected
+    /// to define it, or are known not to define it. Otherwise returns false and does nothing.
     pub(super) fn overloaded(
         &mut self,
         operator: Operator,
@@ -39,7 +39,7 @@ impl Builder<'_> {
         result: Wanted,
     ) -> bool {
         let operands = self.top_values(n);
-        // An item is what the container's class says.
+        // The class of the container alone selects the method of a subscript.
         let deciding = match operator {
             Operator::Item => 0..1,
             Operator::StoreItem => 1..2,
@@ -98,11 +98,12 @@ impl Builder<'_> {
                 args.extend(&operands);
                 match operator {
                     _ if swapped => args[1..].reverse(),
-                    // What is stored lies deepest, and is the last argument.
+                    // The value to store lies deepest, and is the last argument.
                     Operator::StoreItem => args[1..].rotate_left(1),
                     _ => {}
                 }
-                // The stack keeps the operands until the method has returned, beside those of the method.
+                // The stack keeps the operands until the method has returned, in addition to the
+                // method's own references.
                 for &operand in &operands {
                     if self.is_counted(operand) {
                         self.emit(Op::Incref, vec![operand], Type::BOTTOM);
@@ -131,7 +132,7 @@ impl Builder<'_> {
                     self.decref(v);
                 }
                 match operator {
-                    // They were the method's locals.
+                    // The interpreter drops these operands as locals of the method's frame.
                     Operator::Item if self.code.last_first => self.drop_top_as_locals(n),
                     _ => self.drop_top(n),
                 }
@@ -145,7 +146,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The class of each of some of an instruction's operands: known, or bet on.
+    /// The class of each of some of an instruction's operands: proved, or speculated.
     fn classes_of(
         &self,
         operands: &[Value],
@@ -176,9 +177,11 @@ impl Builder<'_> {
         }
     }
 
-    /// Push the truth of what a method gave in place of `n` operands, which are gone.
+    /// Push the truth of the object that a method returned, in place of `n` operands, which were
+    /// dropped.
     fn push_truth(&mut self, v: Value, n: usize) {
-        // An error leaves what the interpreter pops in the operands' places, and no more.
+        // If the truth test raises, the interpreter pops `n` entries. Those below the method's
+        // result are null: the operands were dropped.
         for _ in 1..n {
             self.push_borrowed(self.null);
         }

@@ -1,4 +1,5 @@
-//! Subscripts of objects whose items are raw values: numbers in memory, of which no object need be made.
+//! Subscripts of objects whose items are raw values: numbers in memory, for which no object need be
+//! allocated. An `array.array("d")` is one.
 
 use crate::bytecode::{Instr, Reason};
 use crate::facts::RawItems;
@@ -8,7 +9,8 @@ use crate::hir::function::Value;
 use crate::types::Type;
 
 impl Builder<'_> {
-    /// `container[index]`, where containers with raw items were met. False, and nothing done, otherwise.
+    /// `container[index]`, where containers with raw items were observed. Otherwise returns false
+    /// and does nothing.
     pub(super) fn get_raw_item(&mut self, instr: &Instr) -> bool {
         let Some((class, items)) = self.raw_items(instr) else {
             return false;
@@ -22,7 +24,7 @@ impl Builder<'_> {
         true
     }
 
-    /// `container[index] = value`, likewise, where the value is an object of what the items are.
+    /// `container[index] = value`, likewise, where the value is of the class of the items' objects.
     pub(super) fn set_raw_item(&mut self, instr: &Instr) -> bool {
         let Some((class, items)) = self.raw_items(instr) else {
             return false;
@@ -46,7 +48,8 @@ impl Builder<'_> {
         true
     }
 
-    /// How the items lie, if that is known and both the container and the index, on top of the stack, may be what is bet on.
+    /// The class of the container and the layout of its items, if the layout is known, and if the
+    /// container and the index, on top of the stack, may be of the expected classes.
     fn raw_items(&self, instr: &Instr) -> Option<(Type, RawItems)> {
         let bets = [
             Reason::Type,
@@ -58,7 +61,7 @@ impl Builder<'_> {
             return None;
         }
         let [container, index] = [2, 1].map(|depth| self.stack[self.stack.len() - depth].value);
-        // The container stands under the index.
+        // The container is under the index.
         let class = *instr.hint.iter().rev().nth(1)?;
         if !self.ty(container).could_be(class) || !self.ty(index).could_be(Type::LONG_EXACT) {
             return None;
@@ -66,7 +69,7 @@ impl Builder<'_> {
         Some((class, self.world.raw_items(class, instr.items?)?))
     }
 
-    /// The container, of which is known how its items lie, and the offset of the item in them.
+    /// The container, guarded to have this layout of items, and the offset of the item.
     fn raw_offset(&mut self, class: Type, items: &RawItems) -> (Value, Value) {
         let [container, index] = [2, 1].map(|depth| self.stack[self.stack.len() - depth].value);
         let index = self.guard_type(index, Type::LONG_EXACT);

@@ -1,8 +1,10 @@
-//! Generators: the unit that goes on in a suspended frame, wherever that waits, and the instructions that suspend it.
+//! Generators: the unit that resumes a suspended frame, at any of its resume points, and the
+//! instructions that suspend it.
 //!
-//! Such a unit has an entry for each of the code's resume points: a tree of comparisons leads from the unit's start to a
-//! block for each, where the frame is what its slots hold. A yield ends its block and the unit, so no path leads through
-//! it: a loop whose every turn yields is no loop here, and what is raw is made an object before it.
+//! Such a unit has an entry for each of the code's resume points: a tree of comparisons leads from
+//! the unit's start to a block for each. There the state of the frame is the contents of its slots.
+//! A yield ends its block and the unit, so no path leads through it: a loop in which every
+//! iteration yields is no loop here, and raw values are boxed before the yield.
 
 use super::dispatch::plain_edge;
 use crate::bytecode::{GeneralOp as G, Instr, LocalKind, Op as B, Pc, Reason};
@@ -16,14 +18,16 @@ use std::collections::HashMap;
 /// A unit that resumes frames, while it is built.
 #[derive(Default)]
 pub(in crate::hir) struct Resumption {
-    /// For each resume point, the locals as loaded, and the same as the code there sees them.
+    /// For each resume point, the state with the locals as loaded, and the values by which the code
+    /// there names them.
     entered: HashMap<Pc, (FrameState, Vec<Value>)>,
-    /// The types of the locals where the frame is suspended that goes on there.
+    /// The types of the locals at each yield, by the instruction at which the frame resumes.
     suspended: HashMap<Pc, Vec<Type>>,
 }
 
 impl Builder<'_> {
-    /// From the entry block to a block for each resume point. `types` are those of the locals at the first.
+    /// From the entry block to a block for each resume point. `types` are those of the locals at
+    /// the first.
     pub(in crate::hir) fn enter_suspended(&mut self, types: &[Type]) {
         let points = self.code.resume_points();
         self.locals = vec![self.null; self.code.locals.len() + self.f.names.len()].into();
@@ -32,7 +36,7 @@ impl Builder<'_> {
         self.choose_point(point, sent, &points, 0, types);
     }
 
-    /// Lead to the blocks of these points, the first of which has the number `first`.
+    /// Branch to the blocks of these points, the first of which has the number `first`.
     fn choose_point(
         &mut self,
         point: Value,
@@ -63,7 +67,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The frame as its slots have it at `pc`, with what was sent on top of the stack.
+    /// The frame with the contents of its slots at `pc`, and with the value that was sent on top of
+    /// the stack.
     fn enter_at(&mut self, pc: Pc, sent: Value, types: &[Type]) {
         self.pc = pc;
         let locals = self.code.locals.len();
@@ -83,7 +88,7 @@ impl Builder<'_> {
         let loaded = self.frame_state(pc);
         self.f.blocks[self.cur].entry_state = loaded.clone();
         let expects_none = self.expects_none(pc);
-        // Each local under another name, for the bets of `bet_on_resumption`.
+        // Each local as a new value, for the guards of `bet_on_resumption`.
         let mut seen = Vec::new();
         for k in 0..locals {
             let any = Type::OBJECT.opt();
@@ -115,7 +120,8 @@ impl Builder<'_> {
         self.jump_to(pc, false);
     }
 
-    /// Where a generator begins, nothing but its parameters has a value yet, unless somebody has looked into its frame.
+    /// At a generator's start only its parameters have values, unless other code has assigned to a
+    /// local through its frame (`g.gi_frame.f_locals["x"] = 1`): guards that the others are null.
     fn expect_unbound(&mut self) {
         if self.avoids(Reason::Unbound) {
             return;
@@ -132,7 +138,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Leave if something is there.
+    /// Deoptimise if there is an object.
     pub(super) fn guard_null(&mut self, v: Value) {
         let empty = self.emit(Op::IsNull, vec![v], Type::CBOOL);
         let state = self.state();
@@ -140,8 +146,9 @@ impl Builder<'_> {
         self.emit_with(guard, vec![empty], Type::BOTTOM, Some(state));
     }
 
-    /// Whether the frame is resumed with None at `pc`, because it must be where it begins, or most likely because nobody
-    /// looks at it.
+    /// Returns how it is known that the frame is resumed with None at `pc`: proved at a generator's
+    /// start; speculated where the result is not used (`yield x` as a statement) or is passed on by
+    /// `yield from`. `None` if it is not expected.
     fn expects_none(&self, pc: Pc) -> Option<Source> {
         let before = pc.0.checked_sub(1).map(|pc| self.code.instr(Pc(pc)).op);
         if before == Some(B::ReturnGenerator) {
@@ -154,8 +161,8 @@ impl Builder<'_> {
         matches!(next.op, B::PopTop | B::JumpBackwardNoInterrupt).then_some(Source::Guarded)
     }
 
-    /// Bet that the locals are at each resume point what they were where the frame was suspended: from outside they hardly
-    /// ever change.
+    /// Speculate that the locals at each resume point have the types that they had where the frame
+    /// was suspended: other code hardly ever changes them.
     pub(in crate::hir) fn bet_on_resumption(&mut self) {
         let Some(resumption) = self.resumption.take() else {
             return;
@@ -182,7 +189,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Make the generator of this frame, which is what the call gives.
+    /// Make the generator of this frame, which is the result of the call.
     pub(super) fn make_generator(&mut self) -> Result<bool, Unsupported> {
         if self.closed.is_some() {
             return Err(self.unsupported("a generator in a closed unit"));
@@ -192,7 +199,7 @@ impl Builder<'_> {
         Ok(true)
     }
 
-    /// Suspend the frame, which goes on at the next instruction with what it is sent then.
+    /// Suspend the frame. It resumes at the next instruction with the value that is sent then.
     pub(super) fn yield_value(&mut self, instr: &Instr) -> Result<bool, Unsupported> {
         if self.resumption.is_none() {
             return Err(self.unsupported("`yield` in a frame that nobody resumes"));
@@ -218,7 +225,8 @@ impl Builder<'_> {
         Ok(true)
     }
 
-    /// `receiver, value -> receiver, result`: go on where the receiver has yielded, jump where it has returned.
+    /// `receiver, value -> receiver, result`: continue at the next instruction where the receiver
+    /// has yielded, jump where it has returned.
     pub(super) fn send(&mut self, instr: &Instr) {
         self.settle();
         self.start_instr();

@@ -1,4 +1,5 @@
-//! What many instructions do to the abstract stack: take operands, put results, drop references.
+//! Operations of many instructions on the abstract stack: take operands, put results, drop
+//! references.
 
 use crate::bytecode::GeneralOp as G;
 use crate::bytecode::{Instr, Pc};
@@ -18,14 +19,15 @@ impl Builder<'_> {
         self.emit(Op::Const(object), vec![], Type::from_object(object))
     }
 
-    /// An object that somebody else holds for as long as an assumption lasts.
+    /// An object that another owner keeps alive as long as an assumption is valid.
     pub(super) fn assumed(&mut self, object: ObjectHandle) -> Value {
         let v = self.object(object);
         self.f.insts[v].source = Source::Assumed;
         v
     }
 
-    /// Push an assumed object with a reference of the stack's own: what is called next may break the assumption.
+    /// Push an assumed object with a reference of the stack's own: code that is called next may
+    /// break the assumption, and then drop the object.
     pub(super) fn push_kept(&mut self, v: Value) {
         self.push_borrowed(v);
         let top = self.stack.len() - 1;
@@ -64,7 +66,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Pop the top `n` entries, which the interpreter has made locals of a frame, and drop their references, the last one first.
+    /// Pop the top `n` entries, which in the interpreter are locals of a frame, and drop their
+    /// references, the last one first.
     pub(super) fn drop_top_as_locals(&mut self, n: usize) {
         let entries = self.stack.split_off(self.stack.len() - n);
         for e in entries.into_iter().rev() {
@@ -72,15 +75,16 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether the instruction's operands are dropped from the top down.
+    /// Returns true if the instruction's operands are dropped from the top down.
     fn drops_last_first(&self) -> bool {
         self.code
             .instr(self.pc)
             .drops_last_first(self.code.last_first)
     }
 
-    /// Pop a slice's bounds, which die first with the slice that the interpreter makes of them, its container, and
-    /// `n` entries below, which go before the container unless operands are dropped from the top down.
+    /// Pop a slice's bounds, its container, and `n` entries below. The bounds are dropped first,
+    /// together with the slice that the interpreter makes of them. The entries below are dropped
+    /// before the container unless operands are dropped from the top down.
     pub(super) fn drop_slice(&mut self, n: usize) {
         let bounds = self.stack.split_off(self.stack.len() - 2);
         let mut rest = self.stack.split_off(self.stack.len() - 1 - n);
@@ -97,7 +101,7 @@ impl Builder<'_> {
         self.stack.truncate(self.stack.len() - n);
     }
 
-    /// A general operation on the top `n` (owned) entries, which are dropped; gives the result.
+    /// A general operation on the top `n` (owned) entries, which are dropped; returns the result.
     pub(super) fn general_on_stack(&mut self, op: G, imms: [i64; 2], n: usize) -> Value {
         let args = self.top_values(n);
         let types: Vec<Type> = args.iter().map(|&a| self.ty(a)).collect();
@@ -125,7 +129,8 @@ impl Builder<'_> {
     pub(super) fn truth_of_bool(&mut self, entry: Entry) -> Value {
         let v = self.refine(entry.value, Type::BOOL);
         let truth = self.emit(Op::UnboxBool, vec![v], Type::CBOOL);
-        // Nothing needs to be done, but a reference that was taken before the class was known is undone by it.
+        // A bool is immortal, so its reference need not be dropped. But a reference that was taken
+        // before the class was known must be dropped for the counts to balance.
         let object = self.f.object_of(v);
         if entry.owned && !(self.ty(object) <= Type::BOOL) && self.is_counted(object) {
             self.decref(v);
@@ -148,7 +153,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Guard the top `n` entries by the instruction's hint, or by what is hinted of the values themselves.
+    /// Guard the top `n` entries by the instruction's hint, or by the hints for the values
+    /// themselves.
     pub(super) fn bet_operands(&mut self, instr: &Instr, n: usize) {
         let base = self.stack.len() - n;
         for i in 0..n {

@@ -1,7 +1,9 @@
-//! `super().name`: what the classes behind the code's own have for an instance, found when the code is compiled.
+//! `super().name`: an attribute from the classes after the code's own in an instance's method
+//! resolution order, found when the code is compiled.
 //!
-//! What must hold: `super` is the builtin, the class (which the closure holds) is the one that is bet on, and the instance is
-//! of a class that was planned for. No `super` object is made, and no bound method.
+//! The code relies on three facts: `super` is the builtin, the class (from the closure's cell
+//! `__class__`) is the expected one, and the instance is of a class that has a plan. No `super`
+//! object and no bound method is allocated.
 
 use crate::bytecode::{GeneralOp as G, Instr, Reason};
 use crate::facts::{AccessKind, AttrPlan, Binds, Builtin, Callee};
@@ -66,7 +68,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The class behind which to look, if that is known or bet on, and `super` is the builtin.
+    /// The class after which the search begins, if it is known or speculated, and if `super` is the
+    /// builtin.
     fn class_of_super(&self, instr: &Instr) -> Option<ObjectHandle> {
         let [super_, class, _] = self.top_values(3)[..] else {
             return None;
@@ -79,7 +82,8 @@ impl Builder<'_> {
         class.filter(|_| is_super)
     }
 
-    /// The classes to plan for: what is known of the instance, or else what was met, and what the hint names.
+    /// The classes to plan for: the proved class of the instance, or else the observed classes and
+    /// the one of the hint.
     fn receivers_of_super(&self, v: Value, instr: &Instr) -> Vec<Expected> {
         let one = |ty: &&Type| is_one_class(**ty);
         if is_one_class(self.ty(v)) {
@@ -100,7 +104,7 @@ impl Builder<'_> {
                 continue;
             }
             types.push(ty);
-            // Without anything seen, the code's own class is as good as that.
+            // If no class was observed, the code's own class counts as observed.
             found.push(match guess && !found.is_empty() {
                 true => Expected::guessed(ty),
                 false => Expected::seen(ty),
