@@ -12,9 +12,9 @@
 //!   destructor runs no user code. A dirty value is in the frame state, behind the locals, so that
 //!   an exit writes it.
 //!
-//! At a barrier dirty names are stored, and all names are unknown afterwards. Example: in `for i in
-//! range(n): total += i` at module level, `total` is dirty in the loop, and is stored to the dict
-//! on the loop's exit.
+//! At a barrier dirty names are stored, and all names are unknown afterwards. Example: in
+//! `for i in range(n): total += i` at module level, `total` is dirty in the loop, and is stored to
+//! the dict on the loop's exit.
 //!
 //! # Regions
 //! A **region** is a loop's blocks without barriers (a strongly connected component of them). At

@@ -21,8 +21,8 @@ struct Initialiser {
     assumptions: Vec<Assumption>,
 }
 
-/// The names of a call's last arguments, in order: the string objects, and their text. `f(1,
-/// key=2)` has the name `key`.
+/// The names of a call's last arguments, in order: the string objects, and their text.
+/// `f(1, key=2)` has the name `key`.
 #[derive(Default)]
 pub(super) struct Named {
     objects: Vec<ObjectHandle>,

@@ -190,9 +190,9 @@ impl Builder<'_> {
         met.copied().filter(|_| next.op == B::ForIter)
     }
 
-    /// If the iterators of a loop were of a range, its topmost operand is mostly a range (`r =
-    /// range(n)`, then `for i in r`). Guards that, and pushes the iterator that a call of `range`
-    /// in that place pushes, if the step is one.
+    /// If the iterators of a loop were of a range, its topmost operand is mostly a range
+    /// (`r = range(n)`, then `for i in r`). Guards that, and pushes the iterator that a call of
+    /// `range` in that place pushes, if the step is one.
     pub(super) fn iterate_range(&mut self) -> bool {
         let over = self.stack[self.stack.len() - 1].value;
         let bets = [Reason::Type, Reason::IntTooLarge, Reason::Domain];
