@@ -37,7 +37,7 @@ pub fn signature(f: &Function) -> Option<RawSignature> {
     let mut result = None;
     for &b in &f.order {
         if f.blocks[b].is_loop_header {
-            // The frame of a loop costs nothing, and what is pending can be done in it.
+            // A loop pays for its frame, and pending work can be done in that frame.
             return None;
         }
         if let Term::Return(v) = f.blocks[b].term
@@ -53,7 +53,8 @@ pub fn signature(f: &Function) -> Option<RawSignature> {
     })
 }
 
-/// Ops that write only what a closed unit does not have, or take part in calls that may be raw.
+/// Returns true for ops that write only state which a closed unit does not have, such as slots and
+/// reference counts, and for ops of calls that may become raw.
 fn is_bookkeeping(op: &Op) -> bool {
     matches!(
         op,

@@ -53,7 +53,7 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     changed
 }
 
-/// Whether the planted fault removes the op: a guard where the interpreter does not raise.
+/// Returns true if the planted fault removes the op: a guard where the interpreter does not raise.
 fn is_removed_by_fault(op: &Op) -> bool {
     is_planted(Fault::Dce)
         && matches!(op, Op::GuardTrue(_) | Op::GuardIs(_) | Op::GuardType(_))
@@ -63,7 +63,7 @@ fn is_removed_by_fault(op: &Op) -> bool {
 /// The values that are used, as far as they are known.
 struct Live {
     is_live: SecondaryMap<Value, bool>,
-    /// Of these what they need is not looked at yet.
+    /// Live values whose operands have not been visited yet.
     work: Vec<Value>,
 }
 

@@ -16,8 +16,8 @@ use crate::hir::{Function, Op, Passed, Validity, Value};
 /// unit.
 const MOST_LOST: usize = 4;
 
-/// The number of drops that one check covers. After a failure, what follows may be compiled again
-/// elsewhere, each time again.
+/// The number of drops that one check covers. After a failure, the code behind the check may be
+/// compiled again for the place where the exit resumes, once more for each failure.
 const MOST_IN_ROW: usize = 4;
 
 /// Replaces checks of validity that only such drops precede by [`Op::CheckUnseen`].
@@ -65,8 +65,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     !checks.is_empty()
 }
 
-/// Whether dropping the value mostly runs no user code: on every path it was stored somewhere for
-/// some time, or still is, or the caller has it.
+/// Returns true if dropping the value rarely runs user code: on every path it was stored somewhere
+/// for some time, or still is, or the caller has it.
 fn is_kept(f: &Function, passed: &Passed, v: Value) -> bool {
     let is_kept = |root: &Value| {
         matches!(

@@ -1,10 +1,10 @@
 //! Facts about the contents of the unit's own objects.
 //!
-//! A list that a function allocates, fills and reads contains what the function has put into it: if
-//! no other code has the list, its items need no checks of their class. The [annotation
-//! engine](crate::infer) finds these facts, over the whole unit. It runs only if a check could go:
-//! a check of an item of an object that the unit has allocated, or a store that replaces such an
-//! item.
+//! A list that a function allocates, fills and reads contains only objects that the function has
+//! put into it. For example, after `l = [x * 0.5]` the item `l[0]` is a float: if no other code has
+//! the list, its items need no checks of their class. The [annotation engine](crate::infer) finds
+//! these facts, over the whole unit. It runs only if a check could be removed: a check of an item
+//! of an object that the unit has allocated, or a store that replaces such an item.
 //!
 //! The facts follow from the program, as long as no code finds an object that it was not given:
 //! that is [assumed](Assumption::ObjectsPrivate), and the host watches for it.
@@ -70,16 +70,16 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
 enum Known {
     /// A guard holds: the operand is of this type.
     Class(Type),
-    /// The item that it takes out of an object has this type: the instructions behind it need no
+    /// The item that the op reads or overwrites has this type: the instructions behind it need no
     /// check.
     Item(Type),
     /// The truth value that it gives.
     Truth(bool),
 }
 
-/// Whether the op takes an item out of an object, and remains such an op. (A general operation may
-/// become another instruction, and an item of a virtual tuple is the value that was put there: for
-/// neither is the fact kept.)
+/// Returns true for an op that reads or overwrites an item of an object, and remains such an op. (A
+/// general operation may become another instruction, and an item of a virtual tuple is the value
+/// that was put there: the fact is kept for neither.)
 fn takes_out(op: &Op) -> bool {
     matches!(
         op,
@@ -96,7 +96,7 @@ fn news(known: Type, found: Type) -> Option<Type> {
     (is_builtin_exact(class) && class <= known && class != known).then_some(class)
 }
 
-/// Whether the op only tests something, and returns a truth value.
+/// Returns true for an op that only tests its operand and returns a truth value.
 fn is_question(op: &Op) -> bool {
     matches!(op, Op::IsNone | Op::IsNull)
 }
@@ -176,8 +176,8 @@ impl Own<'_> {
         }
     }
 
-    /// Whether there is a check of an item of an own object, or a store into one, in a unit that is
-    /// not too long.
+    /// Returns true if the unit is not too long and contains a check of an item of an own object,
+    /// or a store into one.
     fn has_checks(&self) -> bool {
         let f = self.f;
         let insts = f.order.iter().flat_map(|b| &f.blocks[*b].insts);
@@ -198,7 +198,7 @@ impl Own<'_> {
         })
     }
 
-    /// Whether the instruction allocates a container.
+    /// Returns true if the instruction allocates a container.
     fn makes(&self, v: Value) -> bool {
         match self.f.op(v) {
             Op::General(op, _) => {
@@ -216,7 +216,7 @@ impl Own<'_> {
         }
     }
 
-    /// The container that an object was taken out of.
+    /// The container that an object was read from.
     fn container_of(&self, v: Value) -> Option<Value> {
         let f = self.f;
         match f.op(v) {
@@ -232,7 +232,7 @@ impl Own<'_> {
         }
     }
 
-    /// Whether a value can only be an own object, or an item of one.
+    /// Returns true if a value can only be an own object, or an item of one.
     fn is_own(&self, v: Value, seen: &mut FxHashSet<Value>) -> bool {
         let v = self.f.object_of(v);
         if !seen.insert(v) || self.makes(v) || *self.f.op(v) == Op::Null {

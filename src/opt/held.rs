@@ -35,7 +35,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// Whether an instruction drops an item of a tuple, of which the destructor may run user code.
+/// Returns true if an instruction drops an item of a tuple, and the item's destructor may run user
+/// code.
 fn is_of_tuple(f: &Function, v: Value) -> bool {
     *f.op(v) == Op::Decref && {
         let dropped = f.arg(v, 0);
@@ -43,7 +44,7 @@ fn is_of_tuple(f: &Function, v: Value) -> bool {
     }
 }
 
-/// The places of the drops of what tuples in locals hold.
+/// The places of the instructions that drop an item of a tuple which a local keeps alive.
 fn held_in(f: &Function, validity: &Validity, b: Block) -> Vec<usize> {
     let data = &f.blocks[b];
     // A value that has no reference of its own in the slot, or is no object, keeps nothing alive.

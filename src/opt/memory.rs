@@ -112,14 +112,15 @@ impl Facts {
         self.lasting.get(key).or_else(|| self.memory.get(key))
     }
 
-    /// Keep what is known to what may be carried on, the oldest first.
+    /// Limits the facts to the number that may be carried to another block. The oldest facts stay.
     fn limit(&mut self) {
         self.lasting.0.truncate(MOST_FACTS);
         self.memory.0.truncate(MOST_FACTS - self.lasting.0.len());
     }
 }
 
-/// Drop what is known already.
+/// Removes instructions that find only known facts, such as the second load of `self.x` in `self.x
+/// * self.x`.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let mut analysis = Analysis::new(f, cx);
     let mut at_entry: SecondaryMap<Block, Option<Facts>> = SecondaryMap::new();
@@ -216,7 +217,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     rewritten
 }
 
-/// Whether an instruction finds no fact and ends none. In a large function most are such.
+/// Returns true if an instruction neither finds a fact nor ends one. In a large function most
+/// instructions do neither.
 fn tells_nothing(f: &Function, v: Value, facts: &Facts) -> bool {
     let op = f.op(v);
     let is_apart = matches!(
@@ -241,7 +243,7 @@ fn rely_on_known(f: &mut Function, v: Value, known: Option<Value>) -> bool {
     if let Some(first) = known {
         let ty = f.ty(v);
         if f.insts[v].op == Op::ListGet && !(f.ty(first) <= ty) {
-            // More is known of what is in the list than of what was put there.
+            // The type of the loaded item is more precise than the type of the stored one.
             let inst = &mut f.insts[v];
             (inst.op, inst.args) = (Op::Refine(ty), vec![first]);
             return false;
@@ -282,9 +284,9 @@ struct Analysis<'a> {
     guards: Vec<SmallVec<[Key; 2]>>,
     guards_on: SecondaryMap<Value, u32>,
     fields: Fields<'a>,
-    /// Whether facts become checks. Then facts are not used that hold although a check of them
-    /// would fail: that a number is equal to the one that was stored, though it is another object;
-    /// that an instance lacks attributes that others of its class may have by now.
+    /// True if facts become checks. Some facts hold although a check of them would fail, and are
+    /// not used then: that a number is equal to the stored one, though it is another object; that
+    /// an instance lacks attributes that others of its class may have by now.
     checks_facts: bool,
 }
 
@@ -326,7 +328,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// The number of what the instruction finds out, if it does.
+    /// The number of the fact that the instruction finds, if it finds one.
     fn key(&mut self, f: &Function, v: Value) -> Option<Key> {
         let inst = f.inst(v);
         let object = |i: usize| f.object_of(inst.args[i]);
@@ -347,7 +349,7 @@ impl<'a> Analysis<'a> {
             Op::ListGet | Op::TupleGet | Op::StrAt | Op::RawGet(_) => {
                 smallvec![object(0), f.resolve(inst.args[1])]
             }
-            // Of raw values: what is known of memory shows that they are the same.
+            // These have raw operands, which facts about memory show to be the same.
             Op::Index | Op::IntCmp(_) | Op::GuardTrue(_) => {
                 inst.args.iter().map(|a| f.resolve(*a)).collect()
             }
@@ -368,8 +370,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Go past an instruction. If it finds out what is known, the value that has it, as far as it
-    /// is one on all paths.
+    /// Follows the facts past an instruction. If the instruction finds a known fact, returns the
+    /// value that has it, if that is the same value on all paths.
     fn step(&mut self, f: &Function, v: Value, facts: &mut Facts) -> Option<Option<Value>> {
         if tells_nothing(f, v, facts) {
             return None;
@@ -439,8 +441,8 @@ impl<'a> Analysis<'a> {
         None
     }
 
-    /// Whether the stored value is a box, which is another object wherever it is allocated: then
-    /// the loaded object has that class and value.
+    /// Returns true if the stored value is a box, which becomes another object wherever it is
+    /// allocated. Then the loaded object has the box's class and value, and these facts are added.
     fn is_number_of(&mut self, f: &Function, v: Value, stored: Value, facts: &mut Facts) -> bool {
         let unboxing = match f.op(stored) {
             Op::BoxInt => Op::UnboxInt,
@@ -456,8 +458,8 @@ impl<'a> Analysis<'a> {
         true
     }
 
-    /// Whether a check tests that the value at a place can be dropped without running user code,
-    /// and that value is a number.
+    /// Returns true if a check tests that the value at a place can be dropped without running user
+    /// code, and that value is a number.
     fn is_of_number(&self, f: &Function, v: Value, call: &IntrinsicCall, facts: &Facts) -> bool {
         let Some(FieldAccess::Reads(place)) = self.fields.access(call) else {
             return false;
@@ -496,7 +498,7 @@ impl<'a> Analysis<'a> {
             .any(|known| known.iter().all(|ty| types.contains(ty)))
     }
 
-    /// Whether a check that reads nothing of its object is known to hold.
+    /// Returns true if a check that reads nothing of its object is known to hold.
     fn is_checked(&self, call: &IntrinsicCall, facts: &Facts) -> bool {
         let known = facts.memory.0.iter();
         let mut checks = known.map(|(key, _)| self.expressions.get(*key));
@@ -508,7 +510,8 @@ impl<'a> Analysis<'a> {
         })
     }
 
-    /// Whether the object's class is one of those that an instruction tests, if that is known.
+    /// Returns true if the object's class is one of those that an instruction tests; `None` if that
+    /// is not known.
     fn known_class(&self, f: &Function, v: Value, facts: &Facts) -> Option<bool> {
         let Op::IsClass(types) = f.op(v) else {
             return None;
@@ -557,7 +560,7 @@ impl<'a> Analysis<'a> {
         Some([is, is_not])
     }
 
-    /// Whether a check of an instance holds because the instance is new.
+    /// Returns true if a check of an instance holds because the instance is new.
     fn holds_of_fresh(&self, f: &Function, v: Value, call: &IntrinsicCall, facts: &Facts) -> bool {
         let object = f.object_of(v);
         let Some(stored) = facts.fresh.get(&object) else {
@@ -575,7 +578,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// A store into an instance that is new: that, the place, and what stores.
+    /// For a store into a new instance: the instance, the place, and the host's store.
     fn store_in_fresh<'f>(
         &self,
         f: &'f Function,
@@ -605,8 +608,8 @@ impl<'a> Analysis<'a> {
         self.world.first_store(class, store, stored)
     }
 
-    /// Whether an instruction drops a reference to the class of an instance that is new, which
-    /// keeps its class alive.
+    /// Returns true if an instruction drops a reference to the class of a new instance, which keeps
+    /// its class alive.
     fn drops_class_of_fresh(&self, f: &Function, v: Value, facts: &Facts) -> bool {
         if !matches!(f.op(v), Op::Decref) || facts.fresh.is_empty() {
             return false;
@@ -638,7 +641,7 @@ impl<'a> Analysis<'a> {
                     facts.fresh.insert(v, Vec::new());
                 }
             }
-            // Nobody but the frame has it so.
+            // After these still only the frame has the instance.
             Op::Incref | Op::StoreSlot(_) | Op::Refine(_) | Op::Held | Op::Kin(_) => {}
             _ if self.fields.may_run_host_code(f, v) => facts.fresh.clear(),
             Op::Decref => {}
@@ -713,7 +716,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether user code may have run where the unit continues behind an instruction.
+    /// Returns true if user code may have run where the unit continues behind an instruction.
     fn may_run_host_code(&self, f: &Function, v: Value) -> bool {
         f.may_run_host_code(v) && !self.unseen.contains(v)
     }
@@ -777,7 +780,7 @@ impl Changes {
         }
     }
 
-    /// Whether the fact of `op` and `args` still holds.
+    /// Returns true if the fact of `op` and `args` still holds.
     pub(super) fn keep(&self, f: &Function, op: &Op, args: &[Value], fields: &Fields<'_>) -> bool {
         let reads = op.reads();
         match self {
@@ -819,7 +822,7 @@ fn is_one_of(types: &[Type]) -> Op {
     }
 }
 
-/// Whether the op returns its operand, or nothing.
+/// Returns true if the op returns its operand, or no value.
 fn is_only_check(op: &Op) -> bool {
     matches!(
         op,
@@ -831,7 +834,7 @@ fn is_only_check(op: &Op) -> bool {
     )
 }
 
-/// Whether two offsets into lists, both in range, are surely different.
+/// Returns true if two offsets into lists, both in range, are certainly different.
 fn are_apart(f: &Function, a: Value, b: Value) -> bool {
     let constant = |v: Value| match f.op(v) {
         Op::ConstInt(n) => Some(*n),

@@ -55,8 +55,8 @@ pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     changed
 }
 
-/// Whether the slots of locals have the same objects at the end of a block as at the start of the
-/// next one. If a local travels raw from there on, its object is dropped on the edge.
+/// Returns true if the slots of locals have the same objects at the end of a block as at the start
+/// of the next one. If a local travels raw from there on, its object is dropped on the edge.
 fn holds_the_same(f: &Function, b: Block, next: Block) -> bool {
     let before = f.blocks[b].out_locals.iter();
     let after = f.blocks[next].entry_state.locals.iter();

@@ -51,20 +51,21 @@ pub struct Context<'a> {
     pub world: &'a dyn World,
     /// Speculations that have failed, which are not made again.
     pub avoid: &'a HashSet<(Pc, Reason)>,
-    /// Whether references are counted.
+    /// The host's way to recognise unused objects: by reference counts, or by a collector.
     pub lifetimes: Lifetimes,
-    /// Whether calls may be replaced by their callee's code, as far as the world gives that.
+    /// True if calls may be replaced by their callee's code, where the world provides it.
     pub inlines: bool,
-    /// Whether compiled code may keep the address of a list's items.
+    /// True if compiled code may keep the address of a list's items.
     pub item_arrays: bool,
-    /// Whether compiled code may read strings.
+    /// True if compiled code may read strings.
     pub strings: bool,
-    /// Whether numbers that are about to be deallocated may get another value.
+    /// True if numbers that are about to be deallocated may get another value.
     pub reuses: bool,
-    /// Whether the host watches for code that finds objects which it was not given.
+    /// True if the host watches for code that finds objects which it was not given, such as
+    /// `gc.get_objects()`.
     pub objects_are_private: bool,
-    /// Whether facts about memory become checks that end the process where they are false; else
-    /// they are relied on.
+    /// True if facts about memory become checks that end the process where they are false. If
+    /// false, passes rely on the facts unchecked.
     pub check_facts: bool,
     /// Passes that [`run`] leaves out.
     pub without: &'a [Pass],

@@ -14,7 +14,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     number(f) | hoisted
 }
 
-/// Whether the op may be numbered across blocks.
+/// Returns true if the op may be numbered across blocks.
 fn is_stable(op: &Op) -> bool {
     op.is_pure() && !matches!(op, Op::Null | Op::GuardTrue(_))
 }

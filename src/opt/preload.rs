@@ -132,7 +132,7 @@ impl Innermost {
 }
 
 impl Pending {
-    /// Whether nothing is read between the check and the next iteration.
+    /// Returns true if nothing is read between the check and the next iteration.
     fn ends_turn(self, f: &Function, tree: &Tree, header: Block) -> bool {
         let is_idle = |insts: &[Value]| {
             insts.iter().all(|v| {
@@ -205,7 +205,7 @@ struct Step {
     args: Vec<Operand>,
     ty: Type,
     pc: Pc,
-    /// How the loop gets the result, if it needs it.
+    /// The source of the result in the loop, if the loop needs it.
     use_: Use,
 }
 
@@ -653,18 +653,19 @@ impl Planner<'_> {
         Operand::Step(self.steps.len() - 1)
     }
 
-    /// Whether an object is a list by the type of its definition.
+    /// Returns true if an object is a list by the type of its definition.
     fn is_list(&self, v: Value) -> bool {
         let (f, v) = (self.f, self.f.resolve(v));
         !self.inside.contains(&v) && !f.ty(v).is_bottom() && f.ty(v) <= Type::LIST_EXACT
     }
 
-    /// Whether no check of the object stays in the loop.
+    /// Returns true if no check of the object stays in the loop.
     fn is_closed(&self, object: Value) -> bool {
         !self.open.contains(&object)
     }
 
-    /// Note what stays in the loop: what it checks may be what later loads need.
+    /// Records an instruction that stays in the loop: later loads may need the facts that it
+    /// checks.
     fn stays(&mut self, v: Value) {
         let f = self.f;
         if f.op(v).exit_reason().is_none() && !f.op(v).gives_operand() {
@@ -682,7 +683,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether a speculation failed at the start of the loop, or at the end of an iteration.
+    /// Returns true if a speculation failed at the start of the loop, or at the end of an
+    /// iteration.
     fn is_avoided(&self, reason: Reason) -> bool {
         let f = self.f;
         let pending = self.found.pending.iter().map(|p| f.insts[p.check].pc);

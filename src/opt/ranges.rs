@@ -43,11 +43,11 @@ pub(super) struct Loop {
 pub(super) struct Mention {
     block: Block,
     by: Namer,
-    /// Whether the object is an operand.
+    /// True if the object is an operand.
     is_operand: bool,
     /// The number of times that the frame state names it.
     times: u32,
-    /// Whether a stack of the frame state names it.
+    /// True if a stack of the frame state names it.
     is_on_stack: bool,
 }
 
@@ -373,8 +373,8 @@ impl Loop {
     }
 }
 
-/// Whether only the loop, these instructions, and stacks of frame states in the loop depend on the
-/// iterator's state.
+/// Returns true if only the loop, these instructions, and stacks of frame states in the loop depend
+/// on the iterator's state.
 pub(super) fn is_private(f: &Function, tree: &Tree, found: &Loop, known: &[Value]) -> bool {
     found.named.iter().all(|mention| {
         let is_known = match mention.by {
@@ -410,7 +410,7 @@ pub(super) struct Counting {
     pub turn: Vec<Value>,
     /// The value of an iteration.
     pub value: Value,
-    /// Whether there is one.
+    /// The condition that there is a value: an op and its operands.
     pub more: (Op, Vec<Value>),
     /// The values that frame states name: before the loop, if it is not the iterator itself; where
     /// the loop advances it; in an iteration.
@@ -420,7 +420,7 @@ pub(super) struct Counting {
 }
 
 impl Loop {
-    /// Look for what names the object.
+    /// Finds the instructions and places that name the object.
     pub fn look(&mut self, f: &Function) {
         let named = naming(f, [self.made]);
         self.named = named.into_values().next().unwrap_or_default();
@@ -649,7 +649,7 @@ pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Cou
     }
 }
 
-/// A state that names the iterator on a stack, with what it is there.
+/// A state that names the iterator on a stack, with the iterator's value at that place.
 fn renamed(f: &Function, state: &FrameState, made: Value, at: Value) -> FrameState {
     let mut state = state.clone();
     for entry in state.entries_mut() {

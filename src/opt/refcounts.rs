@@ -85,13 +85,13 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     across(f, cx, &objects, &preds, &unseen, &taking, needed) | changed
 }
 
-/// Whether a block has such an instruction.
+/// Returns true if a block has an instruction of this kind.
 fn has(f: &Function, objects: &Objects, b: Block, step: Step) -> bool {
     f.blocks[b].insts.iter().any(|v| objects.is(*v, step))
 }
 
-/// A slot that is to get the object that it has keeps its own reference to it: the store moves
-/// none, and what follows drops the one that was to be moved.
+/// A slot that is to get the object that it already has keeps its own reference to it: the store is
+/// removed, and the drop behind it drops the reference that the store would have moved.
 fn store_once(f: &mut Function, objects: &Objects) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
@@ -269,7 +269,7 @@ impl Region {
     }
 }
 
-/// Move what is taken right before a branch to both sides, where one of them undoes it.
+/// Moves an `incref` right before a branch to both sides, if one side undoes it.
 fn sink(f: &mut Function, objects: &mut Objects, preds: &Predecessors) -> bool {
     let mut changed = false;
     for b in f.order.clone() {
@@ -305,8 +305,8 @@ fn sides(f: &Function, preds: &Predecessors, b: Block) -> Option<[Block; 2]> {
     sides.iter().all(is_side).then_some(sides)
 }
 
-/// Whether a reference that is taken before two blocks is dropped in one of them, or behind some
-/// more branches with no instruction before them.
+/// Returns true if a reference that is taken before two blocks is dropped in one of them, or behind
+/// some more branches with no instruction before them.
 fn is_undone_on_a_side(
     f: &Function,
     objects: &Objects,
@@ -366,8 +366,8 @@ fn sink_into_joins(f: &mut Function, objects: &mut Objects, preds: &Predecessors
     changed
 }
 
-/// The place of the `incref` for what a block passes to a parameter of the only block after it;
-/// none if it is not counted. Nothing if there is neither.
+/// The place of the `incref` of the value that a block passes to a parameter of the only block
+/// after it; `Some(None)` if the value is immortal, and `None` if there is no such `incref`.
 fn taken_for(f: &Function, pred: Block, place: usize) -> Option<Option<usize>> {
     let Term::Jump(edge) = &f.blocks[pred].term else {
         return None;
@@ -381,7 +381,7 @@ fn taken_for(f: &Function, pred: Block, place: usize) -> Option<Option<usize>> {
     is_it.then_some(Some(at))
 }
 
-/// The place of the last `incref` of a block, if what comes after it needs no state.
+/// The place of the last `incref` of a block, if the instructions after it need no state.
 fn last_taken(f: &Function, b: Block) -> Option<usize> {
     let insts = f.blocks[b].insts.iter().enumerate().rev();
     let mut insts = insts.skip_while(|(_, v)| is_apart(f, **v));
@@ -389,7 +389,7 @@ fn last_taken(f: &Function, b: Block) -> Option<usize> {
     matches!(f.op(*v), Op::Incref).then_some(at)
 }
 
-/// Whether references may be taken behind the instruction as well as before it.
+/// Returns true if references may be taken behind the instruction as well as before it.
 fn is_apart(f: &Function, v: Value) -> bool {
     let is_quiet = f.op(v).is_pure() || matches!(f.op(v), Op::IsClass(_));
     is_quiet && f.insts[v].state.is_none()
@@ -411,13 +411,13 @@ enum Step {
     Other,
 }
 
-/// Of each value the object that it is ([`Function::object_of`]), and what it is to the search,
-/// looked up once: this pass puts no value in the place of another.
+/// For each value, the object that it is ([`Function::object_of`]), and its step in the search.
+/// Both are looked up once: this pass replaces no value by another.
 struct Objects {
     of_checked: SecondaryMap<Value, PackedOption<Value>>,
     /// With the object of the first operand, but where the step is harmless or another.
     steps: SecondaryMap<Value, (Step, PackedOption<Value>)>,
-    /// Whether some values are aliases of others, as while a pass has replaced some.
+    /// True if some values are aliases of others, as while a pass has replaced some.
     are_renamed: bool,
 }
 
@@ -461,7 +461,7 @@ impl Objects {
         self.steps[v] = (step, operand.into());
     }
 
-    /// Whether an instruction is of this kind.
+    /// Returns true if an instruction is of this kind.
     fn is(&self, v: Value, step: Step) -> bool {
         self.steps[v].0 == step
     }
@@ -513,8 +513,8 @@ impl<'a> Keeps<'a> {
         }
     }
 
-    /// Whether a store does not change the attribute that refers to the object, and the attribute's
-    /// owner lives.
+    /// Returns true if a store does not change the attribute that refers to the object, and a local
+    /// keeps the attribute's owner alive.
     fn stays(&self, f: &Function, inst: Value, store: &IntrinsicCall) -> bool {
         let (insts, at) = self.taken;
         let holder = self.holder.get_or_init(|| Holder::of(f, insts, at));
@@ -552,7 +552,8 @@ impl Holder {
     }
 }
 
-/// Whether a reference that was taken to `v` before these instructions is dropped among them.
+/// Returns true if a reference that was taken to `v` before these instructions is dropped among
+/// them.
 fn is_undone_in(f: &Function, objects: &Objects, insts: &[Value], v: Value) -> bool {
     matches!(undone(f, objects, insts, &[], v, None), Undone::At { .. })
 }
@@ -712,8 +713,8 @@ fn undone(
     }
 }
 
-/// Whether the frame at the exit of an instruction has a reference on a stack that it could do
-/// without.
+/// Returns true if an instruction has no exit, or the frame at its exit owns a reference to `v` on
+/// a stack, which it can borrow instead.
 fn gives_up(f: &Function, objects: &Objects, inst: Value, v: Value) -> bool {
     let Some(state) = f.insts[inst].state else {
         return true;
@@ -722,8 +723,8 @@ fn gives_up(f: &Function, objects: &Objects, inst: Value, v: Value) -> bool {
     entries.any(|e| e.owned && objects.get(f, e.value) == v)
 }
 
-/// Whether the value that a store overwrites, of which the destructor runs no user code, may be the
-/// object, to which no local has a reference.
+/// Returns true if the value that a store overwrites may be `v`, its destructor runs no user code,
+/// and no local has a reference to `v`.
 fn takes_out(f: &Function, objects: &Objects, store: Value, v: Value) -> bool {
     // The object that it stores into is known to have the class that it needs.
     let into = f.arg(store, 0);

@@ -26,7 +26,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let uses = OnceCell::new();
     let mut changed = false;
     for b in f.order.clone() {
-        // The last one first: what follows a store is another block.
+        // The last store first: the instructions behind a store move to another block.
         while let Some(found) = find(f, &uses, b) {
             take_apart(f, b, found);
             changed = true;

@@ -63,8 +63,8 @@ struct Quiet {
     index: usize,
     /// The store of the item, and its slot.
     stored: Block,
-    /// The reference that is taken of it, where it is stored, and where what was there before is
-    /// dropped.
+    /// The `incref` of the item, the store of the item, and the drop of the value that the slot had
+    /// before.
     owning: [Value; 3],
     /// The instruction that drops the iterator behind the loop.
     ends: Vec<Value>,
@@ -105,7 +105,7 @@ fn find(f: &Function, cx: &Context<'_>, tree: &Tree, header: Block) -> Option<Qu
     let item = f.blocks[body].insts.iter().copied().find(gives)?;
     let is_item = |v: Value| f.object_of(v) == item;
 
-    // The reference of the stack's entry is what the local gets.
+    // The store moves the reference of the stack's entry to the local.
     let stored = match &f.blocks[body].term {
         _ if stores(f, body, item).next().is_some() => body,
         Term::Jump(edge) if *tree.predecessors(edge.block) == [body] => edge.block,
@@ -198,7 +198,7 @@ fn stores(f: &Function, b: Block, item: Value) -> impl Iterator<Item = (Value, u
         })
 }
 
-/// Whether an instruction runs no user code, and changes no list.
+/// Returns true if an instruction runs no user code and changes no list.
 fn is_quiet(f: &Function, v: Value) -> bool {
     match f.op(v) {
         // Exits where something is pending, in such a loop.
@@ -210,7 +210,7 @@ fn is_quiet(f: &Function, v: Value) -> bool {
     }
 }
 
-/// Let the local borrow what the list holds.
+/// Lets the local borrow the item from the list.
 fn borrow(f: &mut Function, found: &Quiet) {
     let &Quiet {
         item,

@@ -114,7 +114,7 @@ fn owned(f: &Function, state: &FrameState, slice: Value) -> BTreeMap<Value, usiz
 }
 
 impl Copied {
-    /// Whether only the assignment uses the slice.
+    /// Returns true if only the assignment uses the slice.
     fn is_private(&self, f: &Function) -> bool {
         let names = |v: &Value| f.object_of(*v) == self.slice;
         f.order.iter().all(|&b| {

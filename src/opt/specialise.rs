@@ -1,7 +1,7 @@
 //! General operations on operands of known types become primitive ones.
 //!
-//! The types are proved or guarded here already; what the primitive form adds are its own checks (digits, overflow,
-//! bounds, zero), each an op with the frame state of the instruction.
+//! The types are already proved or guarded. The primitive form adds its own checks (digits,
+//! overflow, bounds, zero), each an op with the frame state of the instruction.
 
 use super::Context;
 use crate::bytecode::{self, BinaryOp, GeneralOp as G, INPLACE, Reason};
@@ -220,7 +220,7 @@ impl Rewriter<'_, '_> {
         Some(self.box_float(r))
     }
 
-    /// Whether the second operand is known to be an even number.
+    /// Returns true if the second operand is known to be an even number.
     fn is_even(&self) -> bool {
         let object = self.ty(1).as_object();
         match object.map(|object| self.cx.world.value(object)) {
@@ -230,7 +230,7 @@ impl Rewriter<'_, '_> {
         }
     }
 
-    /// Whether an operand is an exact string, of a host whose strings may be read.
+    /// Returns true if an operand is an exact string, and the host's strings may be read.
     fn is_string(&self, i: usize) -> bool {
         let ty = self.ty(i);
         self.cx.strings && ty <= Type::UNICODE_EXACT && !ty.is_bottom()
@@ -291,7 +291,9 @@ impl Rewriter<'_, '_> {
         Some(self.emit(Op::IntCmp(Cmp::Ne), vec![n, zero], Type::CBOOL))
     }
 
-    /// Whether the operand is what an operator's method has given: the operator can't be done again, so nothing may leave.
+    /// Returns true if the operand is the result of an operator's method, such as `a.__lt__(b)`,
+    /// whose truth value the instruction takes. The method must not be called twice, so the code
+    /// may not exit.
     fn is_within_operator(&self) -> bool {
         let Some(state) = self.f.insts[self.at].state.map(|s| &self.f.states[s]) else {
             return false;
@@ -303,7 +305,8 @@ impl Rewriter<'_, '_> {
         instr.op == bytecode::Op::CompareOp && !matches!(self.f.op(self.arg(0)), Op::BoxInt)
     }
 
-    /// The checked offset for an access to the sequence `args[0]` at `args[1]`, and the op that reads the item there.
+    /// The checked offset for an access to the sequence `args[0]` at `args[1]`, and the op that
+    /// reads the item there.
     fn offset(&mut self) -> Option<(Value, Value, Op)> {
         let (length, get) = match self.ty(0) {
             ty if ty.is_bottom() => return None,

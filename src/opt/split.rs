@@ -46,7 +46,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     }
 }
 
-/// Refine operands by what no path brings to them.
+/// Removes types that no path brings from the types of operands.
 fn narrow(f: &mut Function, found: Vec<Finding>) -> bool {
     let mut changed = false;
     for finding in found {
@@ -105,8 +105,8 @@ fn split(f: &mut Function, found: &[Finding]) -> bool {
     split
 }
 
-/// The values of which something relies on the type: what uses them, or what follows from them, is
-/// no general operation, or something that does not name them was derived from it
+/// The values whose type other code relies on. Their uses, or the uses of values that follow from
+/// them, are not all general operations, or a fact that does not name them was derived from them
 /// ([`Function::relied_on`]).
 struct Uses(FxHashSet<Value>);
 
@@ -211,8 +211,8 @@ fn forget_derived_types(f: &mut Function) -> Vec<Value> {
     values
 }
 
-/// Derive the types of general operations from what is known of their operands: something may be
-/// built on those that still hold.
+/// Derives the types of general operations again from the known types of their operands: other code
+/// may rely on the types that still hold.
 fn derive_again(f: &mut Function, forgotten: &[Value]) {
     let mut changed = true;
     while std::mem::take(&mut changed) {
@@ -253,8 +253,8 @@ fn refine(f: &mut Function, op: Value, index: usize, ty: Type) -> Option<String>
     Some(format!("type of {operand} but {ty} in {op}"))
 }
 
-/// Give the edges that bring a value of this type for a parameter a copy of all that the block
-/// dominates. Says whether there is one.
+/// Gives the edges that pass a value of this type to a parameter their own copy of all blocks that
+/// `block` dominates. Returns true if it has made a copy.
 fn split_off(f: &mut Function, block: Block, param: Value, ty: Type, room: &mut usize) -> bool {
     let params = &f.blocks[block].params;
     let Some(index) = params.iter().position(|(p, _)| *p == param) else {

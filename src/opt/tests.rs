@@ -1,5 +1,5 @@
-//! Names of a namespace through the builder and all passes: what stays in registers, and what is
-//! stored where.
+//! Names of a namespace through the builder and all passes: the values that stay in registers, and
+//! the places where values are stored.
 
 use super::{Context, Progress, run};
 use crate::bytecode::{Document, Pc, Reason};
@@ -11,7 +11,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What passes are given for code of a host that counts references and offers everything.
+/// The context of passes for code of a host that counts references and offers everything.
 fn context<'a>(world: &'a dyn World, avoid: &'a HashSet<(Pc, Reason)>) -> Context<'a> {
     Context {
         world,
@@ -204,7 +204,7 @@ code "f" {
     }
 }
 
-/// A list of which an item is loaded, replaced and loaded again: what is known becomes checks.
+/// A list of which an item is loaded, replaced and loaded again: the known facts become checks.
 #[test]
 fn facts_may_become_checks_that_the_process_ends_at() {
     let text = r#"
@@ -258,7 +258,7 @@ bb0 {@0 [v0 v1] []}:
     assert_eq!(count(&relied_on, "list_get"), 1, "{relied_on}");
     let checked = optimised(true);
     assert_eq!(count(&checked, "list_len"), 2, "{checked}");
-    // The length is the same, and what was taken out is a float.
+    // The length is the same, and the overwritten item is a float.
     let ops = checked
         .asserted
         .iter()
@@ -272,8 +272,7 @@ bb0 {@0 [v0 v1] []}:
     assert!(checked.to_string().contains("\n  asserted ["), "{checked}");
 }
 
-/// A world that lacks answers when it is asked that for the so manieth time, and has been told by
-/// the next.
+/// A world that lacks answers at the queries with these numbers, and has them by the next query.
 struct Forgetful {
     asked: Cell<u32>,
     lacking: &'static [u32],

@@ -94,7 +94,7 @@ enum Place {
 
 /// The effect of an instruction on a caught exception.
 enum Does {
-    /// Nobody sees it.
+    /// It is not observable there.
     Nothing,
     /// It becomes the handled one.
     Handles(Value),
@@ -108,7 +108,7 @@ enum Does {
     Takes(Value),
     /// A reference that was taken on the path is dropped, so the object lives on.
     Gives(Value),
-    /// Somebody may see it.
+    /// It may be observed.
     Shows,
 }
 
@@ -117,9 +117,9 @@ enum Does {
 struct Known {
     /// Values that are it, once it is handled.
     values: Vec<Value>,
-    /// Whether a local has it.
+    /// True if a local has it.
     bound: bool,
-    /// Whether it is not the handled exception any more.
+    /// True if it is not the handled exception any more.
     popped: bool,
     /// Objects to which references were taken on the path.
     taken: Vec<Value>,
@@ -136,7 +136,7 @@ struct Found {
     kept: Vec<Value>,
     /// Ends of handling after which it has no owner.
     popped: Vec<Value>,
-    /// Whether a path reaches the end of the handler without the exception having been observed.
+    /// True if a path reaches the end of the handler without the exception having been observed.
     ends_unseen: bool,
 }
 
@@ -159,7 +159,7 @@ impl Way<'_> {
         way.found
     }
 
-    /// Go on in `b` from its instruction `i`.
+    /// Follows the paths that start in `b` at its instruction `i`.
     fn follow(&mut self, b: Block, i: usize) {
         let mut work = vec![(b, i, Known::default())];
         while let Some((b, i, known)) = work.pop() {

@@ -1,5 +1,5 @@
-//! Types of values to a fixpoint: block parameters start with nothing and take what their edges
-//! bring.
+//! Types of values to a fixpoint: block parameters start with the empty type and get the union of
+//! the types that their edges pass.
 
 use super::Context;
 use super::plant::{Fault, is_planted};

@@ -214,7 +214,7 @@ fn choosable(
     let ty = f.ty(param);
     let maybe = !(ty <= Type::OBJECT) && ty.could_be(Type::OBJECT);
     let kind = Kind::of(if maybe { ty - Type::NULLPTR } else { ty })?;
-    // Another parameter says whether there is an object that has the field.
+    // For a field, another parameter is the flag that there is an object which has the field.
     let maybe = maybe && place != Place::Field;
     if maybe && (kind == Kind::Bool || !matches!(place, Place::Local(_))) {
         return None;
@@ -231,7 +231,7 @@ fn choosable(
     })
 }
 
-/// Whether a parameter may become raw.
+/// The parameter with the kind of its raw value, if it may become raw.
 pub(super) fn can_be_raw(
     f: &Function,
     cx: &Context<'_>,
@@ -299,8 +299,8 @@ fn choose(f: &Function, cx: &Context<'_>, preds: &EnteredFrom) -> Vec<Chosen> {
     }
 }
 
-/// Whether each edge passes the parameter a value that is known to be null or not, or that carries
-/// a flag.
+/// Returns true if each edge passes the parameter a value that carries a flag, or that is known to
+/// be null or not to be null.
 fn null_is_known(f: &Function, c: &Chosen, chosen: &FxHashSet<Value>, preds: &EnteredFrom) -> bool {
     let index = f.blocks[c.block]
         .params
@@ -317,13 +317,13 @@ fn null_is_known(f: &Function, c: &Chosen, chosen: &FxHashSet<Value>, preds: &En
         })
 }
 
-/// Whether an edge can pass a raw parameter the number of an object of this type that is no raw
-/// parameter itself: null is not unboxed.
+/// Returns true if an edge can pass a raw parameter the number of an object of this type that is no
+/// raw parameter itself: null is not unboxed.
 pub(super) fn can_come_raw(f: &Function, v: Value, ty: Type) -> bool {
     ty <= Type::OBJECT || matches!(f.op(v), Op::Null | Op::BoxIntIf | Op::BoxFloatIf)
 }
 
-/// Whether the local is bound, on an edge.
+/// Makes an edge pass the flag that the local is bound.
 fn bound_on_edge(f: &mut Function, pred: Block, n: usize, target: Block, bound: Value) {
     let index = f.blocks[target]
         .params

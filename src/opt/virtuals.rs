@@ -8,13 +8,12 @@
 //! lives exactly as long as with the tuple, and has the same count. For example, `a, b = b, a`
 //! allocates nothing.
 //!
-//! An instance of a class of the program ([`Op::New`]) may also be assigned to, by plans whose
-//! effect on an object that no other code has is known to the host
-//! ([`crate::facts::InstanceAccess`]). From one assignment to the next it is another
-//! [`Op::VirtualInstance`], and states and slots name the one that is valid there. It drops its
-//! attributes' values in the order of their places. Where paths join on which it has different
-//! values, as at a loop's header, the values become parameters of the block, and from there on it
-//! is another virtual instance.
+//! An instance of a user class ([`Op::New`]) may also be assigned to, by plans whose effect on an
+//! object that no other code has is known to the host ([`crate::facts::InstanceAccess`]). From one
+//! assignment to the next it is another [`Op::VirtualInstance`], and states and slots name the one
+//! that is valid there. It drops its attributes' values in the order of their places. Where paths
+//! join on which it has different values, as at a loop's header, the values become parameters of
+//! the block, and from there on it is another virtual instance.
 //!
 //! A cell ([`Op::NewCell`]) is such an instance with one place, which may be empty. An instruction
 //! that makes a closure needs it: the cell is allocated there, with its content at that point, and
@@ -60,7 +59,7 @@ const MOST_LEVELS: usize = 8;
 /// For each instruction of the function, so many may be looked at to count references.
 const STEPS_AN_INST: usize = 16;
 
-/// Make virtual what can be.
+/// Makes objects virtual where possible.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     // If a collector may move objects that an exit names, the allocation of one object must not let
     // the fields of the next one go.
@@ -82,7 +81,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         let mut raw: Vec<(Block, Value)> = Vec::new();
         let mut found = false;
         for group in &world.groups {
-            // Of what is in an object of this round, not all uses are known.
+            // For values that are in an object of this round, not all uses are known.
             if group.members.iter().any(|c| items.contains(&c.object)) {
                 continue;
             }
@@ -190,7 +189,7 @@ struct Candidate {
     object: Value,
     /// The place behind its allocation: a block, and the number of its instructions up to there.
     place: (Block, usize),
-    /// `None` for a parameter: it is what comes to it.
+    /// `None` for a parameter: it has the kind of the objects that are passed to it.
     kind: Option<Kind>,
     /// A constant tuple, or null, that a parameter may be as well.
     other: Option<Value>,
@@ -200,15 +199,15 @@ struct Candidate {
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
     Tuple,
-    /// An instance of a class of the program, by the host's token, with the type that it has as
-    /// long as no other code has it.
+    /// An instance of a user class, by the host's token, with the type that it has as long as no
+    /// other code has it.
     Instance(u64, Type),
     Cell,
     /// This function, bound to something.
     Method(ObjectHandle),
 }
 
-/// The place in a cell of what is in it.
+/// The place of a cell's content.
 const CONTENT: u32 = 0;
 
 impl Kind {
@@ -236,7 +235,7 @@ impl Kind {
 /// The allocated objects and their uses.
 struct Uses<'a> {
     world: &'a dyn World,
-    /// Whether an object may be virtual that is allocated later, where it is needed.
+    /// True if an object may become virtual although it is allocated later, where it is needed.
     may_be_made: bool,
     /// Those that become virtual together or not at all, each in the order of the blocks.
     groups: Vec<Group>,
@@ -339,7 +338,7 @@ fn is_object(f: &Function, v: Value) -> bool {
     f.ty(v) <= Type::OBJECT && !f.ty(v).is_bottom()
 }
 
-/// A use of the object, and what becomes of it.
+/// A use of the object, by its effect on the rewrite.
 #[derive(Clone, Copy, PartialEq)]
 enum Use {
     /// A reference is taken or dropped.
@@ -402,8 +401,8 @@ impl Contents {
         new
     }
 
-    /// Whether an object of this class may have the one contents as well as the other, each value
-    /// in place of another.
+    /// Returns true if an object may have either contents, each value in place of another: they
+    /// have the same places.
     fn is_like(&self, other: &Contents) -> bool {
         self.places == other.places && self.values.len() == other.values.len()
     }
@@ -541,8 +540,8 @@ impl Plan {
         }
     }
 
-    /// Change all but what takes and drops references, or assigns: what becomes of those, `gone`
-    /// gets.
+    /// Rewrites all uses, except that `gone` gets the replacements of instructions that take or
+    /// drop references, or assign.
     fn carry_out(&self, f: &mut Function, gone: &mut Gone) {
         let object = self.object;
         let versions = self.versions(f);
@@ -870,8 +869,8 @@ fn drops(f: &mut Function, death: Value, items: Vec<Value>) -> Vec<Value> {
     drops
 }
 
-/// Whether the value has no reference that could be dropped: a virtual box, or an object that
-/// stays.
+/// Returns true if the value has no reference that could be dropped: a virtual box, or an immortal
+/// constant.
 fn is_uncounted(f: &Function, v: Value) -> bool {
     let v = f.object_of(v);
     matches!(f.op(v), Op::Const(object) if object.is_immortal()) || is_box(f, v)

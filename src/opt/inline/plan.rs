@@ -1,4 +1,5 @@
-//! Which calls are inlined: the callee's code as it would stand there, and what becomes of references.
+//! The choice of the calls to inline: the code of the callee that replaces the call, and the
+//! references that need not be taken or dropped any more.
 
 use crate::bytecode::{self, Awaited, Code, GeneralOp, Instr, LocalKind, Operation, Pc, Reason};
 use crate::facts::{Assumption, Inlinee, MOST_INLINED, Source};
@@ -11,54 +12,61 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Instructions of bytecode that a callee may have.
+/// The most instructions of bytecode that a callee may have.
 const MOST_INSTRS: usize = 64;
-/// Locals, and entries of the operand stack, of a frame that is not made.
+/// The most locals, and entries of the operand stack, that a callee may have: its frame is not
+/// created.
 const MOST_SLOTS: usize = 16;
-/// Blocks of a callee.
+/// The most blocks of a callee.
 const MOST_BLOCKS: usize = 12;
-/// Instructions of a callee when it is optimised, without constants.
+/// The most instructions of an optimised callee, without constants.
 const MOST_INSTS: usize = 96;
 
 pub(super) type Dominators = SecondaryMap<Block, PackedOption<Block>>;
 
-/// The callees' code for arguments of certain types, of those that were asked for in one function; none of what can't be built.
+/// The optimised code of the callees that were considered in one function, for each callee and the
+/// types of its arguments. `None` marks a callee that can't be built.
 #[derive(Default)]
 pub(super) struct Bodies(HashMap<(ObjectHandle, Arguments), Option<Arc<Function>>>);
 
-/// What is known of the arguments of a call: the type of each, and the classes that it has been checked to be one of.
+/// The known types of the arguments of a call; and for each argument the classes of a check that
+/// has found it to have one of them.
 type Arguments = (Vec<Type>, Vec<Vec<Type>>);
 
-/// A call, and what is to stand in its place.
+/// A call, and the code that replaces it.
 pub(super) struct Plan {
     /// The block, and the place of the call in it.
     pub block: Block,
     pub at: usize,
-    /// The frame that waits, its stack without the callable; of an operator, with its operands.
+    /// The state of the caller's frame, which waits for the call: its stack is without the
+    /// callable. For an operator, the stack has the operands.
     pub waiting: FrameState,
-    /// The callable, if the stack has a reference to it, or what it holds, if nobody has made it: that reference and the drop after
-    /// the call go.
+    /// The callable, if the caller's stack owns a reference to it, and the place of the drop of
+    /// that reference after the call. Reference and drop are removed. For a virtual bound method it
+    /// is the object that the method is bound to, as the method is never allocated.
     pub callable: Option<(Value, Block, usize)>,
-    /// What the frame that waits does so for.
+    /// The use of the callee's result in the caller's frame.
     pub awaited: Awaited,
-    /// The function, or its code, where that is all that is known of it.
+    /// The function; or its code, if only the code is known.
     pub object: ObjectHandle,
-    /// Then this is the function, and whether the callee's frame owns the reference that the caller's stack had to it.
+    /// If only the code is known: the function, and whether the callee's frame owns the reference
+    /// that the caller's stack had to it.
     pub function: Option<Entry>,
     pub inlinee: Inlinee,
     /// The callee's code.
     pub code: Arc<Code>,
     pub body: Arc<Function>,
     pub args: Vec<Value>,
-    /// For each local of the callee, whether it borrows what the caller holds.
+    /// For each local of the callee, true if it borrows an object that the caller keeps alive.
     pub lent: Vec<bool>,
-    /// The arguments that are lent and of which the caller took a reference for the call.
+    /// The lent arguments to which the caller took a reference for the call.
     pub undone: Vec<Value>,
     pub size: usize,
 }
 
 impl Plan {
-    /// The next call that is inlined; those that are not are `refused`, and not looked at again.
+    /// The next call that is inlined. Calls that can't be inlined are added to `refused`, and not
+    /// considered again.
     pub(super) fn next(
         f: &Function,
         cx: &Context<'_>,
@@ -79,7 +87,7 @@ impl Plan {
         None
     }
 
-    /// Whether the call is in the midst of an operator's instruction.
+    /// Returns true if the call is a part of an operator's instruction: `a + b` calls `__add__`.
     pub(super) fn is_operator(&self) -> bool {
         matches!(self.awaited, Awaited::Operator(_))
     }
@@ -100,7 +108,8 @@ impl Plan {
             Op::Kin(code) => Some(code),
             _ => None,
         };
-        // That it is another function each time says nothing against its code.
+        // A call that was compiled for the code of a function may get another function each time: a
+        // failed check of the function's identity does not count.
         let failed = |(at, reason): &(Pc, Reason)| {
             *at == pc && !(kin.is_some() && *reason == Reason::Identity)
         };
@@ -135,10 +144,10 @@ impl Plan {
                 let is_local = waiting.locals.iter().any(|l| f.object_of(*l) == root);
                 let ends = match f.op(root) {
                     _ if !entry.owned || kin.is_some() => None,
-                    // The call is the end of it, and so of what it holds.
+                    // The call deallocates the method, and so drops its reference to this object.
                     Op::VirtualMethod(_) if !is_local => Some(f.arg(root, 0)),
                     _ if !is_counted(f, root) => None,
-                    // Somebody who is watched or a local has another reference.
+                    // A watched constant or a local has another reference.
                     op if is_local || matches!(op, Op::Const(_)) => Some(entry.value),
                     _ => return None,
                 };
@@ -147,7 +156,7 @@ impl Plan {
                     Some(object) => Some(dropped_after(f, block, at, object)?),
                 }
             }
-            // Of a property's getter.
+            // The call of a property's getter.
             bytecode::Op::LoadAttr => None,
             op if Operation::OPS.contains(&op) => {
                 awaited = Awaited::Operator(operation(f, instr, &inst.args[1..], &waiting)?);
@@ -177,7 +186,8 @@ impl Plan {
                 made
             }
         }?;
-        // A name that the unit holds back is another in the callee's namespace than where it is known.
+        // The unit keeps some names of its namespace in registers. Where the callee relies on such
+        // a name, it would not find the register's value.
         let is_held_back = |assumption: &Assumption| match assumption {
             Assumption::NameUnchanged { name, .. } => {
                 let mut names = f.names.iter().map(|k| &f.code.names[*k as usize]);
@@ -194,7 +204,7 @@ impl Plan {
         match awaited {
             Awaited::Result => {}
             Awaited::Constructed => held.extend(top),
-            // They are dropped when the operator is through.
+            // They are dropped when the operator is complete.
             Awaited::Operator(it) => {
                 let operands = &waiting.stack[waiting.stack.len() - it.operands()..];
                 held.extend(operands.iter().map(|e| f.object_of(e.value)));
@@ -206,7 +216,7 @@ impl Plan {
                 _ => None,
             })
             .collect();
-        // The closure holds its cells; no code puts others in their places.
+        // The closure keeps its cells alive, and no code replaces them.
         let is_free = |(_, kind): &(String, LocalKind)| *kind == LocalKind::Free;
         let mut lent: Vec<bool> = code.locals.iter().map(is_free).collect();
         let mut undone = Vec::new();
@@ -238,7 +248,9 @@ impl Plan {
     }
 }
 
-/// The operator of an instruction that calls a method with these arguments; none if they are not its operands.
+/// The operator of an instruction that calls a method with these arguments; `None` if they are not
+/// its operands. For `a + b`, the call is `__add__(a, b)` or, with swapped operands, `__radd__(b,
+/// a)`.
 fn operation(
     f: &Function,
     instr: &Instr,
@@ -255,7 +267,7 @@ fn operation(
     let operands = waiting.stack[depth..].iter();
     let mut operands: Vec<Value> = operands.map(|e| f.object_of(e.value)).collect();
     if it.op == bytecode::Op::StoreSubscr {
-        // What is stored lies deepest, and is the last argument.
+        // The stored value is the deepest operand, and the last argument.
         operands.rotate_left(1);
     }
     let args: Vec<Value> = args.iter().map(|a| f.object_of(*a)).collect();
@@ -266,8 +278,8 @@ fn operation(
     (args == operands).then_some(it)
 }
 
-/// The arguments of a call, each as the check of it that tells most of its class, of those since code of the program ran last; and
-/// the classes that those have found each to be one of.
+/// The arguments of a call, each as its most precise guard since arbitrary user code last ran; and
+/// for each argument the classes of a check that has found it to have one of them.
 fn checked(
     f: &Function,
     mut block: Block,
@@ -312,7 +324,7 @@ fn checked(
     }
 }
 
-/// Note of which classes the arguments are that are this object, where nothing is noted yet.
+/// Records the classes of the arguments that are this object, unless some are recorded already.
 fn note(f: &Function, args: &[Value], classes: &mut [Vec<Type>], object: Value, types: &[Type]) {
     let root = f.object_of(object);
     for (arg, known) in args.iter().zip(classes) {
@@ -329,13 +341,14 @@ pub(super) fn insts(f: &Function) -> impl Iterator<Item = Value> + '_ {
         .flat_map(|b| f.blocks[*b].insts.iter().copied())
 }
 
-/// An object that may never be made, or none.
+/// Returns true for an object that may never be allocated, and for null.
 fn is_unmade(f: &Function, root: Value) -> bool {
     let op = f.op(root);
     op.is_box() || op.is_virtual_aggregate() || *op == Op::Null
 }
 
-/// The function that a method calls, if it is known, and the object that it was bound to, of which it has a reference.
+/// The function that a method calls, if it is known, and the object that the method is bound to and
+/// has a reference to.
 fn bound(f: &Function, method: Value) -> Option<(Option<ObjectHandle>, Value)> {
     let method = f.object_of(method);
     match *f.op(method) {
@@ -348,13 +361,15 @@ fn bound(f: &Function, method: Value) -> Option<(Option<ObjectHandle>, Value)> {
     }
 }
 
-/// Whether somebody had to take a reference to hold the value.
+/// Returns true if references to the value are counted: it is allocated, and not an immortal
+/// constant.
 fn is_counted(f: &Function, v: Value) -> bool {
     let root = f.object_of(v);
     !is_unmade(f, root) && !matches!(f.op(root), Op::Const(object) if object.is_immortal())
 }
 
-/// The object with the place of the instruction after the call that drops a reference to it, if that is the first thing there.
+/// The object and the place of the instruction that drops a reference to it, if that is the first
+/// instruction after the call.
 fn dropped_after(
     f: &Function,
     block: Block,
@@ -388,7 +403,8 @@ fn is_small(code: &Code) -> bool {
         })
 }
 
-/// The callee for arguments of these types, after the passes that make general operations primitive.
+/// The callee for arguments of these types, after the passes that make general operations
+/// primitive.
 fn optimised(
     code: &Arc<Code>,
     (types, classes): &Arguments,
@@ -405,7 +421,7 @@ fn optimised(
     let body = hir::build(code, start, cx.world, &avoid, &HashMap::new(), None);
     let mut body = body.ok()?;
     for v in insts(&body).collect::<Vec<_>>() {
-        // The callee's code is not the unit's own: it may go before the unit does.
+        // The callee's code is not the unit's own: it may be deallocated before the unit.
         if matches!(body.insts[v].op, Op::Const(object) if !object.is_immortal()) {
             body.insts[v].source = Source::Assumed;
         }
@@ -445,8 +461,8 @@ fn optimised(
     Some(body)
 }
 
-/// The locals at the end of a block that returns, each as the check of it that tells most of its class: a local that an inlined
-/// call was given is checked in there.
+/// The locals at the end of a block that returns, each as its most precise guard. For example, a
+/// local that is passed to an inlined call is guarded in that callee's blocks.
 pub(super) fn locals_at_end(body: &Function, idom: &Dominators, b: Block) -> Vec<Value> {
     let mut locals = body.blocks[b].out_locals.to_vec();
     let mut above = Some(b);
@@ -466,7 +482,7 @@ pub(super) fn locals_at_end(body: &Function, idom: &Dominators, b: Block) -> Vec
     locals
 }
 
-/// How many instructions the callee has, if it is a leaf.
+/// The number of instructions of the callee, if it is a leaf.
 fn leaf_size(body: &Function) -> Option<usize> {
     let mut returns = 0;
     for &b in &body.order {
@@ -498,15 +514,15 @@ fn leaf_size(body: &Function) -> Option<usize> {
         .then_some(size)
 }
 
-/// Whether an instruction of a callee can be seen by nobody, but where it leaves.
+/// Returns true if an instruction of a callee is not observable, except by its exit.
 fn is_quiet(body: &Function, v: Value) -> bool {
     let inst = &body.insts[v];
     match inst.op {
         Op::Decref => !body.drop_runs_host_code(inst.args[0]),
         Op::StoreSlot(_) | Op::Incref | Op::StoreQuiet(_) | Op::RawSet(_) => true,
-        // Where there is no memory for it, the exit makes the frame that raises.
+        // If there is no memory for the tuple, the exit creates the frame that raises.
         Op::General(GeneralOp::BuildTuple, _) => true,
-        // Of the frame, or of a namespace of the unit's own code.
+        // These belong to the frame, or to a namespace of the unit's own code.
         Op::LoadSlot(_)
         | Op::CheckValid
         | Op::CheckQuiet

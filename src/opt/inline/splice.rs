@@ -11,7 +11,7 @@ use crate::types::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// Carry a plan out. What used the call's result still names the call, until aliases are applied.
+/// Carries out a plan. The uses of the call's result still name the call until aliases are applied.
 pub(super) fn splice(f: &mut Function, plan: Plan) {
     let call = f.blocks[plan.block].insts[plan.at];
     let pc = plan.waiting.pc;
@@ -66,7 +66,8 @@ fn cells(f: &mut Function, plan: &Plan, call: Value) -> Vec<Value> {
     cells
 }
 
-/// Move what comes after the call into a block of its own; the result is not on the stack of its state yet.
+/// Moves the instructions after the call into a block of their own. The result is not yet on the
+/// stack of that block's state.
 fn cut(f: &mut Function, plan: &Plan, call: Value) -> Block {
     let (block, waiting) = (plan.block, &plan.waiting);
     let mut state = waiting.clone();
@@ -93,7 +94,8 @@ fn cut(f: &mut Function, plan: &Plan, call: Value) -> Block {
     after
 }
 
-/// Take the reference back that was taken of a value for the call, which somebody else holds until after it.
+/// Undoes the `incref` of a value that was passed to the call, and that the caller keeps alive
+/// until after the call. If the `incref` can't be removed, a `decref` before the call undoes it.
 fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
     let root = f.object_of(v);
     let insts = f.blocks[block].insts.clone();
@@ -112,9 +114,9 @@ fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
                 return;
             }
             Op::Incref => {}
-            // An object of a quiet class dies without touching others.
+            // The destructor of such an object touches no other object.
             Op::Decref if !f.drop_runs_host_code(inst.args[0]) && !is_it(f) => {}
-            // Has taken over the reference that was taken.
+            // The virtual object has taken over the reference.
             ref op
                 if op.is_virtual_aggregate()
                     && inst.args.iter().any(|a| f.object_of(*a) == root) =>
@@ -146,18 +148,19 @@ fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
 struct Copier<'a> {
     f: &'a mut Function,
     plan: &'a Plan,
-    /// What the arguments behind the callee's locals are.
+    /// The values of the arguments behind the callee's locals: the cells of its closure.
     cells: Vec<Value>,
-    /// Of the callee's blocks.
+    /// The dominators of the callee's blocks.
     idom: Dominators,
     values: FxHashMap<Value, Value>,
     blocks: FxHashMap<Block, Block>,
     states: FxHashMap<StateId, StateId>,
-    /// The callee's number, and those of what is inlined in it.
+    /// The callee's number in the table of inlined code, and the numbers of the functions that are
+    /// inlined in the callee.
     code: u32,
     codes: Vec<u32>,
     null: Value,
-    /// The results that the callee gives.
+    /// The results that the callee returns.
     results: Vec<Value>,
 }
 
@@ -193,12 +196,13 @@ impl<'a> Copier<'a> {
         }
     }
 
-    /// Copy the body; its returns go to `after`. Gives its first block.
+    /// Copies the body, whose returns jump to `after`. Returns the first block of the copy.
     fn body(&mut self, after: Block) -> Block {
         let plan = self.plan;
         let body = &plan.body;
         let pc = plan.waiting.pc;
-        // Every value gets its number first: states name what comes later only where nobody asks for it.
+        // Every value gets its number first: a frame state may name a value that is defined later,
+        // as long as no exit needs it.
         for v in body.insts.keys() {
             let new = match body.insts[v].op {
                 Op::Arg(k) => match (k as usize).checked_sub(plan.code.locals.len()) {
@@ -237,7 +241,8 @@ impl<'a> Copier<'a> {
         for &b in &body.order {
             self.block(b, after);
         }
-        // What lost its place was not copied, nor is what relied on it.
+        // Values that are in no block any more were not copied, and no copied instruction relies on
+        // them.
         for v in body.relied_on.iter().map(|v| body.resolve(*v)) {
             if placed.contains(&v) || matches!(body.op(v), Op::Arg(_)) {
                 self.f.rely_on(self.value(v));
@@ -246,7 +251,7 @@ impl<'a> Copier<'a> {
         first
     }
 
-    /// The checks that the host wants, which leave at the callee's start.
+    /// The checks that the host requires. Their exits resume at the callee's start.
     fn checks(&mut self) -> Vec<Value> {
         let plan = self.plan;
         let locals = (0..plan.code.locals.len()).map(|k| Entry {
@@ -286,7 +291,7 @@ impl<'a> Copier<'a> {
             .map(|(p, _)| (self.values[p], Place::Inlined));
         self.f.blocks[new].params = params.collect();
         let kept = data.insts.iter().filter(|v| {
-            // There are no slots, and arguments are the caller's values.
+            // The callee has no slots, and its arguments are the caller's values.
             !matches!(body.insts[**v].op, Op::Arg(_) | Op::StoreSlot(_))
         });
         let kept: Vec<Value> = kept.map(|v| self.values[v]).collect();
@@ -312,7 +317,8 @@ impl<'a> Copier<'a> {
         self.f.blocks[new].term = term;
     }
 
-    /// The callee's frame ends: its locals drop what they own, in their order.
+    /// Drops the references that the callee's locals own, in the host's order, where the callee's
+    /// frame would be deallocated.
     fn drop_locals(&mut self, b: Block, new: Block) {
         let locals = locals_at_end(&self.plan.body, &self.idom, b);
         let mut order: Vec<usize> = (0..locals.len()).collect();
@@ -338,7 +344,8 @@ impl<'a> Copier<'a> {
         }
     }
 
-    /// What stands for the call from here on: the only result, or a parameter of the block after it.
+    /// The value that replaces the call: the only result, or a parameter of the block after the
+    /// call.
     fn result(&mut self, after: Block, body: &Function) -> Value {
         let depth = self.plan.waiting.stack.len() as u32;
         let value = match self.results[..] {
@@ -363,7 +370,7 @@ impl<'a> Copier<'a> {
                 let param = self.f.insts.push(param);
                 let place = match self.plan.awaited {
                     Awaited::Result => Place::Stack(depth),
-                    // The instruction goes on with it.
+                    // The caller's instruction continues with it.
                     Awaited::Constructed | Awaited::Operator(_) => Place::Inlined,
                 };
                 self.f.blocks[after].params = vec![(param, place)];
@@ -399,7 +406,7 @@ impl<'a> Copier<'a> {
         new
     }
 
-    /// A state of the callee's within the frame that waits for it.
+    /// A state of the callee, inside the state of the caller's frame, which waits for it.
     fn state(&self, inner: &FrameState) -> FrameState {
         let entry = |e: &Entry| Entry {
             value: self.value(e.value),

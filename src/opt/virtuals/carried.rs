@@ -119,7 +119,7 @@ pub(super) fn groups(f: &Function, world: &dyn World, made: Vec<Candidate>) -> V
     found.map(|(group, _)| group).collect()
 }
 
-/// Whether a value is null, or a tuple of the code's own constants that only a jump passes.
+/// Returns true if a value is null, or a tuple of the code's own constants that only a jump passes.
 fn is_constant(f: &Function, world: &dyn World, term: &Term, v: Value) -> bool {
     match *f.op(v) {
         Op::Null => true,
@@ -182,8 +182,8 @@ impl Maybe {
 
 /// The contents of the parameters of a group.
 pub(super) struct Fields {
-    /// The parameters, in order; what they hold is known once one of the objects is that comes to
-    /// them.
+    /// The parameters, in order. Their contents are known once the contents of one of the objects
+    /// that are passed to them are known.
     params: Vec<Candidate>,
     held: FxHashMap<Value, Option<Held>>,
     others: Vec<Other>,
@@ -203,7 +203,7 @@ impl Fields {
         }
     }
 
-    /// Whether the parameter belongs to the group.
+    /// Returns true if the parameter belongs to the group.
     pub(super) fn is_holder(&self, param: Value) -> bool {
         self.held.contains_key(&param)
     }
@@ -491,7 +491,7 @@ impl Fields {
 /// The value that an edge passes to a parameter.
 struct Arrival {
     edge: (Block, usize),
-    /// Whether it is not the constant; if there is none, it is never the constant.
+    /// The flag that it is not the constant; `None` if it is never the constant.
     is_made: Option<Value>,
     values: Vec<Value>,
 }

@@ -1,5 +1,5 @@
-//! Where an object that may become virtual is deallocated, and its contents at each place: the
-//! references to it, counted along all paths.
+//! The places where an object that may become virtual is deallocated, and its contents at each
+//! place: the references to it are counted along all paths.
 
 use super::carried::{Fields, MOST_FIELDS};
 use super::{CONTENT, Contents, Use, is_object};
@@ -109,7 +109,7 @@ impl At {
     };
 }
 
-/// The object that is followed, and what is known of it before.
+/// The object that is followed, and the facts that are known of it before.
 pub(super) struct Subject {
     pub object: Value,
     /// The block where it begins, and the place of the first instruction behind it there.
@@ -268,7 +268,8 @@ impl<'a> Flow<'a> {
         Some(At::GONE)
     }
 
-    /// Whether `b` is behind `home` on every path; `None` if that takes too long to find out.
+    /// Returns true if every path to `b` passes `home` before it; `None` if that takes too long to
+    /// find out.
     fn dominates(&mut self, home: Block, mut b: Block, idom: &Dominators) -> Option<bool> {
         if b == home {
             return Some(false);
@@ -467,7 +468,7 @@ impl<'a> Flow<'a> {
         state.values().any(|v| self.mention(v).is_some())
     }
 
-    /// Whether an entry of the stack, or an inlined frame, names the object.
+    /// Returns true if an entry of the stack, or an inlined frame, names the object.
     fn is_on_stack(&self, state: &FrameState) -> bool {
         let locals = state.locals.len();
         let mut others = state.values().skip(locals);
@@ -499,8 +500,8 @@ impl<'a> Flow<'a> {
         Some(held)
     }
 
-    /// Whether a local has the object's value at the end of a block that returns, so that the value
-    /// is deallocated where it would be with the object, as far as that is observable.
+    /// Returns true if a local has the object's value at the end of a block that returns, so that
+    /// the value is deallocated where it would be with the object, as far as that is observable.
     fn is_shared(&self, b: Block, item: Value) -> bool {
         let f = self.f;
         let data = &f.blocks[b];
