@@ -58,7 +58,7 @@ fn constant_place(f: &Function, v: Value) -> Option<(Value, i64)> {
     }
 }
 
-/// Check the last place before the first check, and let all checks be constants.
+/// Checks the last place before the first check, and makes all checks constants.
 fn join(f: &mut Function, b: crate::hir::Block, len: Value, last: i64, checks: &[(Value, i64)]) {
     let (first, _) = checks[0];
     let (state, pc) = (f.insts[first].state, f.insts[first].pc);

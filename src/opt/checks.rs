@@ -4,8 +4,8 @@ use super::Context;
 use super::plant::{Fault, is_planted};
 use crate::hir::{Function, Op, Validity};
 
-/// Drop each `check_valid` and `check_unseen` before which, on every path, nothing has run host
-/// code since the last one.
+/// Removes each `check_valid` and `check_unseen` if, on every path to it, no host code has run
+/// since the last one.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     let validity = Validity::of(f);
     let mut removed = false;

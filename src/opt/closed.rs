@@ -54,7 +54,7 @@ pub fn signature(f: &Function) -> Option<RawSignature> {
 }
 
 /// Returns true for ops that write only state which a closed unit does not have, such as slots and
-/// reference counts, and for ops of calls that may become raw.
+/// reference counts, and for ops of calls that may become raw calls.
 fn is_bookkeeping(op: &Op) -> bool {
     matches!(
         op,
@@ -105,7 +105,7 @@ fn is_closed(f: &Function, v: Value) -> bool {
         Op::Incref | Op::Decref | Op::StoreSlot(_) => is_uncounted(f, inst.args[0]),
         Op::CallRaw(..) => matches!(f.op(f.object_of(inst.args[0])), Op::Const(_)),
         Op::CheckValid => false,
-        // Leaves with more than the one frame that the caller notes.
+        // It exits with more frames than the one that the caller records.
         _ if inst.state.is_some_and(|s| !f.states[s].inlined.is_empty()) => false,
         op => {
             let effects = op.effects();

@@ -69,7 +69,7 @@ struct Live {
 
 impl Live {
     fn add(&mut self, v: Value) {
-        // Most are named again and again, by frame states.
+        // Frame states name most values again and again.
         if !std::mem::replace(&mut self.is_live[v], true) {
             self.work.push(v);
         }

@@ -11,7 +11,7 @@ use super::Context;
 use super::ranges::Tree;
 use crate::hir::{Block, Function, Inst, Op, Value, is_builtin_exact};
 
-/// Check before loops.
+/// Adds checks before loops.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let headers = f.order.iter().rev().copied();
     let headers: Vec<Block> = headers.filter(|b| f.blocks[*b].is_loop_header).collect();
@@ -20,8 +20,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     }
     let tree = Tree::of(f);
     let mut changed = false;
-    // Inner loops come later in the order: a check before an inner loop stands in an iteration of
-    // the outer one.
+    // Inner loops come later in the order: a check before an inner loop is in an iteration of the
+    // outer one.
     for header in headers {
         let Some((before, latches)) = tree.ways_into(f, header) else {
             continue;

@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 /// The most instructions of a unit that is looked through: the engine's work grows with them.
 const MOST_INSTS: usize = 4000;
 
-/// Drop checks that always hold.
+/// Removes checks that always hold.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     if !cx.objects_are_private || !Own::of(f).has_checks() {
         return false;
@@ -117,8 +117,8 @@ fn rely_on(f: &mut Function, v: Value, known: Known) {
     }
 }
 
-/// Ends the process where the fact is false; returns the instructions that do that, which stand
-/// behind the instruction.
+/// Ends the process where the fact is false. Returns the instructions for that, which follow the
+/// instruction `v`.
 fn assert(f: &mut Function, b: Block, v: Value, known: Known) -> Vec<Value> {
     let mut checks = Vec::new();
     match known {

@@ -20,9 +20,9 @@
 //!
 //! # Operators
 //! A frame that waits for the method of an operator has not completed the operator's instruction,
-//! and its operands are on the stack. The rest of the instruction, such as the truth value of `a <
-//! b`, is behind the inlined code, as it was behind the call. If the frames are created after all,
-//! the host does the rest ([`crate::bytecode::Awaited`]).
+//! and its operands are on the stack. The rest of the instruction, such as the truth test of a
+//! comparison, is behind the inlined code, as it was behind the call. If the frames are created
+//! after all, the host does the rest ([`crate::bytecode::Awaited`]).
 //!
 //! # Checks
 //! The replaced call already checked the callee. The host may require more where no frame is

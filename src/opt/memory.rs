@@ -48,8 +48,8 @@ use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// The most facts that are carried from block to block, and that are known of memory at a time:
-/// more would cost more than they bring.
+/// The most facts that are carried from block to block, and that are known of memory at a time: the
+/// cost of more would exceed their gain.
 const MOST_FACTS: usize = 96;
 
 /// A fact: the op and its objects, by number.
@@ -125,7 +125,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let mut analysis = Analysis::new(f, cx);
     let mut at_entry: SecondaryMap<Block, Option<Facts>> = SecondaryMap::new();
     at_entry[f.entry()] = Some(Facts::default());
-    // The blocks of which the entry's facts are news.
+    // The blocks whose facts at entry have changed.
     let mut is_pending: SecondaryMap<Block, bool> = SecondaryMap::new();
     is_pending[f.entry()] = true;
     let mut changed = true;
@@ -238,7 +238,7 @@ fn tells_nothing(f: &Function, v: Value, facts: &Facts) -> bool {
     (is_apart || op.is_box()) && facts.fresh.is_empty()
 }
 
-/// Replaces an instruction by the known value; returns whether the instruction is gone.
+/// Replaces an instruction by the known value. Returns true if the instruction is removed.
 fn rely_on_known(f: &mut Function, v: Value, known: Option<Value>) -> bool {
     if let Some(first) = known {
         let ty = f.ty(v);
@@ -358,7 +358,8 @@ impl<'a> Analysis<'a> {
         Some(self.number(&inst.op, &args))
     }
 
-    /// `v` has found out a fact. The oldest goes where there are too many that may change.
+    /// Adds a fact that `v` has found. If there are too many facts that stores may end, the oldest
+    /// is removed.
     fn add(&self, facts: &mut Facts, key: Key, v: Value) {
         if self.expressions.get(key).0.reads().is_nothing() {
             facts.lasting.insert(key, Some(v));

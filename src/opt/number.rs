@@ -80,7 +80,7 @@ fn walk(
     }
 }
 
-/// Move invariant instructions to the block before their loop.
+/// Moves invariant instructions to the block before their loop.
 fn hoist(f: &mut Function, cx: &Context<'_>) -> bool {
     let tree = Tree::of(f);
     let mut changed = false;

@@ -198,8 +198,8 @@ fn count_users(f: &Function) -> SecondaryMap<Value, u32> {
 
 /// An instruction that is executed before a loop, and again behind pending work.
 struct Step {
-    /// The instruction in the loop; none for the address of a list's items, which no instruction
-    /// there gives.
+    /// The instruction in the loop; `None` for the address of a list's items, which no instruction
+    /// in the loop computes.
     of: Option<Value>,
     op: Op,
     args: Vec<Operand>,
@@ -248,14 +248,15 @@ struct Planner<'a> {
     inside: BTreeSet<Value>,
     changes: Vec<Changes>,
     fields: Fields<'a>,
-    /// Objects of which a check in the loop stays there.
+    /// Objects that are still checked in the loop.
     open: BTreeSet<Value>,
     /// The steps of instructions of the loop.
     known: BTreeMap<Value, usize>,
     /// The step that finds a list's items.
     items: BTreeMap<Value, usize>,
     steps: Vec<Step>,
-    /// Lists that must not be one: that of which an item is loaded, and one that is stored into.
+    /// Pairs of lists that must be different objects: a list from which an item is loaded, and a
+    /// list that is stored into.
     apart: Vec<(Operand, Value)>,
     /// Lists that are stored into and not known before the loop.
     elsewhere: BTreeSet<Value>,
@@ -483,7 +484,7 @@ fn param(f: &mut Function, b: Block, ty: Type) -> Value {
     v
 }
 
-/// Give values to the last parameters of a block that another one leads to.
+/// Appends values to the arguments of the edges from one block to another.
 fn give(f: &mut Function, from: Block, to: Block, values: &[Value]) {
     for edge in f.blocks[from].term.edges_mut() {
         if edge.block == to {
@@ -503,7 +504,7 @@ fn complete(f: &mut Function, from: Block, to: Block, values: &[Value]) {
 }
 
 impl Planner<'_> {
-    /// Find the steps; gives the accesses to items at an address that one of them finds.
+    /// Finds the steps. Returns the accesses to items at an address that a step finds.
     fn look(&mut self) -> Vec<(Value, usize)> {
         loop {
             let accesses = self.look_once();
@@ -599,8 +600,8 @@ impl Planner<'_> {
         (may_move && has_way_out && is_known && self.changes.iter().all(keeps)).then_some(args)
     }
 
-    /// The list of which an iteration changes an item, if that could be the loaded item only where
-    /// the two lists are one object, and the code may speculate that they are not.
+    /// The list of which an iteration changes an item, if that item can be the loaded one only
+    /// where the two lists are the same object, and the code may speculate that they are not.
     fn other_list(&self, load: Value, change: &Changes) -> Option<Value> {
         let Changes::Item(list, _) = *change else {
             return None;
@@ -614,7 +615,8 @@ impl Planner<'_> {
         is_bet.then_some(list)
     }
 
-    /// Note which lists the one that an instruction loads an item of must not be.
+    /// Records the lists that must be other objects than the list from which an instruction loads
+    /// an item.
     fn tell_apart(&mut self, load: Value, list: Option<&Operand>) {
         let (f, Some(&list)) = (self.f, list) else {
             return;
@@ -630,7 +632,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Add the steps that check that lists are two.
+    /// Adds the steps that check that the lists are different objects.
     fn keep_apart(&mut self) {
         for (list, other) in std::mem::take(&mut self.apart) {
             let other = self.operand(other).expect("a list that is known before");
@@ -719,7 +721,8 @@ impl Planner<'_> {
     }
 }
 
-/// Decides how the loop gets the results of steps; none if that would be too many values.
+/// Decides the source of each step's result in the loop; `None` if the loop would have to carry too
+/// many values.
 fn decide(
     f: &Function,
     users: &SecondaryMap<Value, u32>,
@@ -728,7 +731,7 @@ fn decide(
     accesses: &[(Value, usize)],
     needless: &[(Value, Value)],
 ) -> Option<()> {
-    // The uses by steps, by their instructions and by needless ones go with them.
+    // The uses by steps, by their instructions and by needless instructions are removed with them.
     let mut own: BTreeMap<Value, u32> = BTreeMap::new();
     let moved = steps.iter().filter_map(|step| step.of);
     for v in moved.chain(needless.iter().map(|(v, _)| *v)) {

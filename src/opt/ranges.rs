@@ -96,7 +96,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let mut named = naming(f, found.map(|found| found.made));
     let mut changed = false;
     for header in headers {
-        // Blocks that only an exception of the range reached are gone.
+        // Blocks that only an exception of the range reached have been removed.
         if !f.order.contains(&header) {
             continue;
         }
@@ -300,8 +300,8 @@ pub(super) fn find_loop(f: &Function, tree: &Tree, header: Block) -> Option<Loop
     })
 }
 
-/// The bounds of the range that a loop is over, as far as they are known; `None` if it is over
-/// something else.
+/// The bounds of the range that a loop is over, as far as they are known; `None` if the loop is
+/// over another object.
 fn asked_for(f: &Function, cx: &Context<'_>, found: &Loop) -> Option<Option<Bounds>> {
     match f.op(found.made) {
         Op::General(GeneralOp::GetIter, _) if f.ty(f.arg(found.made, 0)) <= Type::RANGE => {
@@ -433,7 +433,7 @@ impl Loop {
     }
 }
 
-/// Lets the loop count without an iterator; returns whether an edge is gone.
+/// Lets the loop count without an iterator. Returns true if an edge was removed.
 fn unmake(f: &mut Function, tree: &Tree, found: &Loop, bounds: Bounds) -> bool {
     let int = Type::CINT64;
     let Bounds { start, end, step } = bounds;
@@ -474,8 +474,9 @@ fn unmake(f: &mut Function, tree: &Tree, found: &Loop, bounds: Bounds) -> bool {
     remove(f, found, instead, None)
 }
 
-/// Replaces the iterator, which nothing names any more; drops the range that it owned where it was
-/// dropped. Returns whether an edge is gone: to the handler of an exception of its allocation.
+/// Replaces the iterator, which no instruction names any more, and drops the range that it owned
+/// where it was dropped. Returns true if an edge was removed: the edge to the handler of an
+/// exception of the iterator's allocation.
 pub(super) fn remove(
     f: &mut Function,
     found: &Loop,
@@ -520,7 +521,7 @@ pub(super) fn remove(
     is_edge_gone
 }
 
-/// Let the loop count, with an iterator that only exits make true.
+/// Lets the loop count. The iterator stays, but only exits update it to the loop's position.
 fn keep_outside(f: &mut Function, tree: &Tree, found: &Loop, bounds: Option<Bounds>) {
     let (iter, before) = (found.iter, found.before);
     let int = Type::CINT64;
@@ -590,7 +591,7 @@ pub(super) fn rewrite(f: &mut Function, tree: &Tree, found: &Loop, counting: Cou
         body,
         ..
     } = found;
-    // The replacement of each state: instructions that share a state stand side by side.
+    // The replacement of each state. Mentions of the same state are next to each other.
     let mut last: Option<(StateId, Value, StateId)> = None;
     for mention in found.named.iter().filter(|mention| mention.times > 0) {
         let at = match found.place(f, tree, mention) {

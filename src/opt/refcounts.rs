@@ -24,7 +24,7 @@ const MOST_BLOCKS: usize = 12;
 /// Removes `incref v ... decref v` if no instruction between may drop references to objects of
 /// other kinds or run user code: within a block, and where each path from the first reaches one of
 /// the others. Exits between take a new reference of their own. For example, the operand stack's
-/// reference to a local goes.
+/// reference to a local is removed.
 ///
 /// An object that an attribute refers to lives as long as nothing is stored there: a store into
 /// another attribute may overwrite another reference to the object, but not the last one.
@@ -104,7 +104,7 @@ fn store_once(f: &mut Function, objects: &Objects) -> bool {
         insts.retain(|v| {
             let (k, new) = match *f.op(*v) {
                 Op::StoreSlot(k) => (k, f.arg(*v, 0)),
-                // Something has filled the slot.
+                // The slot has been filled by other code.
                 Op::LoadSlot(k) => (k, *v),
                 _ => return true,
             };
@@ -246,7 +246,7 @@ impl Region {
         Some(Region { taken, between, v })
     }
 
-    /// Take no reference, and drop none.
+    /// Removes the `incref` and the instructions that undo it.
     fn borrow(self, f: &mut Function) {
         let mut states = BTreeSet::new();
         let (first, at) = self.taken;
@@ -395,8 +395,8 @@ fn is_apart(f: &Function, v: Value) -> bool {
     is_quiet && f.insts[v].state.is_none()
 }
 
-/// The kind of an instruction for the search for a reference's drop. Most instructions are looked
-/// at for many references, of which few concern them: the kind is found once.
+/// The kind of an instruction for the search for a reference's drop. Most instructions are examined
+/// for many references, and concern few of them: the kind is found once.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Step {
     /// It deallocates nothing; it may use an object.
@@ -406,7 +406,7 @@ enum Step {
     /// A drop that runs no user code.
     QuietDecref,
     Decref,
-    /// The search must look at the instruction.
+    /// The search must examine the instruction.
     #[default]
     Other,
 }
@@ -436,7 +436,7 @@ impl Objects {
         objects
     }
 
-    /// Look at an instruction.
+    /// Records the object and the step of an instruction.
     fn add(&mut self, f: &Function, v: Value) {
         let op = f.op(v);
         if op.gives_operand() {
@@ -566,7 +566,7 @@ enum Undone {
         /// Before which of them frame states have it: behind that, a local has.
         until: usize,
     },
-    /// Nowhere among these instructions, of which none needs it.
+    /// No drop is among these instructions, and none of them needs the reference.
     NotHere,
     /// It is needed before.
     Never,
@@ -603,7 +603,7 @@ fn undone(
         if gone.get(j) == Some(&true) {
             continue;
         }
-        // Most need no more than this.
+        // Most instructions need only these cases.
         let (step, operand) = objects.steps[inst];
         let is_it = operand.expand() == Some(v);
         if let Some(until) = moved {
@@ -642,7 +642,7 @@ fn undone(
             return Undone::Never;
         }
         match f.op(inst) {
-            // Most are these.
+            // Most instructions are these.
             Op::GuardType(_)
             | Op::TupleGet
             | Op::Refine(_)
@@ -749,7 +749,8 @@ fn give_up_at_entry(f: &mut Function, b: Block, v: Value) {
     f.blocks[b].entry_state = state;
 }
 
-/// One reference was taken: one entry gives it up, of the innermost frame that has one.
+/// Makes one owned entry for `v` a borrowed one, in the innermost frame that has one: only one
+/// reference was taken. Returns true if there was such an entry.
 fn give_up_one(f: &Function, state: &mut FrameState, v: Value) -> bool {
     let entries = state.entries_mut();
     let owned = entries.filter(|e| e.owned && f.object_of(e.value) == v);

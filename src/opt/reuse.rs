@@ -17,7 +17,7 @@ use crate::types::Type;
 use cranelift_entity::SecondaryMap;
 use std::cell::OnceCell;
 
-/// Let numbers become others.
+/// Gives number objects that are about to be deallocated the value of a new number.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     if !cx.reuses || cx.check_facts || f.taken_out.is_empty() {
         return false;
@@ -90,7 +90,7 @@ fn find(f: &Function, uses: &OnceCell<SecondaryMap<Value, usize>>, b: Block) -> 
         let between = behind.iter().take_while(|v| is_idle(v)).count();
         let dropped = *behind.get(between)?;
         let is_dropped = *f.op(dropped) == Op::Decref && f.arg(dropped, 0) == f.resolve(store);
-        // Named nowhere but before the store, in this block.
+        // The old object is named only before the store, in this block.
         let start = insts[..at].iter().position(|v| *v == old)?;
         let named = insts[start..at].iter().flat_map(|v| f.named_by(*v));
         let before = named.filter(|v| f.object_of(*v) == old).count();
@@ -109,7 +109,7 @@ fn find(f: &Function, uses: &OnceCell<SecondaryMap<Value, usize>>, b: Block) -> 
     })
 }
 
-/// Take a block apart.
+/// Splits a block at a store.
 fn take_apart(f: &mut Function, b: Block, found: Found) {
     let Found {
         at,

@@ -201,7 +201,7 @@ fn stores(f: &Function, b: Block, item: Value) -> impl Iterator<Item = (Value, u
 /// Returns true if an instruction runs no user code and changes no list.
 fn is_quiet(f: &Function, v: Value) -> bool {
     match f.op(v) {
-        // Exits where something is pending, in such a loop.
+        // In such a loop these exit if work is pending.
         Op::CheckPending | Op::CheckValid => true,
         Op::Decref => !f.drop_runs_host_code(f.arg(v, 0)),
         Op::StoreSlot(_) | Op::Incref | Op::StoreQuiet(_) => true,
@@ -294,7 +294,7 @@ fn borrow(f: &mut Function, found: &Quiet) {
     }
 }
 
-/// Let the loop count, without an iterator.
+/// Lets the loop count without an iterator.
 fn unmake(f: &mut Function, tree: &Tree, found: &Quiet) {
     let &Quiet {
         ref over,

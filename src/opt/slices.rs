@@ -13,7 +13,7 @@ use crate::hir::{Block, FrameState, Function, Inst, Op, Value};
 use crate::types::Type;
 use std::collections::BTreeMap;
 
-/// Copy without a list between.
+/// Copies slices without a list between.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let mut changed = false;
     for b in f.order.clone() {

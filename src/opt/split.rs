@@ -23,8 +23,8 @@ const MOST_COPIED: usize = 120;
 const MOST_GROWTH: usize = 360;
 
 /// Splits joins, and refines operands. That no path brings a type to an operand may follow from a
-/// guard that a split removes: so the joins come first, and the paths are queried again behind
-/// them.
+/// guard that a split removes: so the joins come first, and the paths are queried again after the
+/// splits.
 pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     let ask = |f: &Function| {
         let (found, cost) = find(f, cx.world, Subjects::Operands);
@@ -231,7 +231,7 @@ fn derive_again(f: &mut Function, forgotten: &[Value]) {
     }
 }
 
-/// Give an operation an operand of which more is known.
+/// Gives an operation an operand of a more precise type.
 fn refine(f: &mut Function, op: Value, index: usize, ty: Type) -> Option<String> {
     let operand = f.arg(op, index);
     let ty = f.ty(operand) & ty;
@@ -279,7 +279,7 @@ fn split_off(f: &mut Function, block: Block, param: Value, ty: Type, room: &mut 
             if edge.block != block {
                 continue;
             }
-            // A loop: values that its back edges carry would have to be told apart too.
+            // For a loop, the values that its back edges carry would have to be separated too.
             if inside.contains(&from) {
                 return false;
             }

@@ -106,7 +106,7 @@ fn a_loop_without_barriers_runs_in_registers() {
         (count(&f, "check_quiet"), count(&f, "check_pending")),
         (1, 0)
     );
-    // Where it leaves, both are to be written.
+    // At the exit, both locals are to be written.
     let exits = f.order.iter().flat_map(|&b| &f.blocks[b].insts);
     let quiet = exits.copied().find(|v| *f.op(*v) == Op::CheckQuiet);
     let state = f.inst(quiet.expect("a check")).state.expect("a state");

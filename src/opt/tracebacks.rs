@@ -22,7 +22,7 @@ use rustc_hash::FxHashSet;
 use smallvec::smallvec;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Put entries off where that may pay.
+/// Puts entries off where that may save work.
 pub fn run(f: &mut Function, _: &Context<'_>) -> bool {
     let mut caught = Vec::new();
     for &b in &f.order {

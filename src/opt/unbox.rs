@@ -86,7 +86,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     true
 }
 
-/// Make these parameters raw, which [can be](can_be_raw).
+/// Makes these parameters raw, which [can be](can_be_raw).
 pub(super) fn make_raw(f: &mut Function, params: &[(Block, Value)]) {
     if params.is_empty() {
         return;
@@ -366,7 +366,7 @@ fn unbox_on_edge(
         .expect("a parameter of its block");
     let mut arg = f.resolve(f.blocks[pred].term.edges()[n].args[index]);
     let (boxing, unboxing, raw_ty, ty) = kind.boxing();
-    // A check that was made while less was known has a wider type than the object.
+    // A check that was added while less was known has a wider type than the object.
     if !(f.ty(arg) <= ty) && f.ty(f.object_of(arg)) <= ty {
         arg = f.object_of(arg);
     }

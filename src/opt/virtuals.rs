@@ -119,7 +119,7 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
     changed
 }
 
-/// The instructions of a round that go.
+/// The instructions that a round removes, and their replacements.
 #[derive(Default)]
 struct Gone {
     /// The instructions in place of each.
@@ -132,7 +132,7 @@ struct Gone {
     first: Vec<(Block, Vec<Value>)>,
 }
 
-/// The parts of a block that an analysis looks at.
+/// The number of instructions and of edges' arguments of a block, which an analysis visits.
 fn size_of(f: &Function, b: Block) -> usize {
     let data = &f.blocks[b];
     let args = data.term.edges().into_iter().map(|edge| edge.args.len());
@@ -203,7 +203,7 @@ enum Kind {
     /// other code has it.
     Instance(u64, Type),
     Cell,
-    /// This function, bound to something.
+    /// This function, bound to an object.
     Method(ObjectHandle),
 }
 
@@ -293,8 +293,8 @@ impl<'a> Uses<'a> {
         })
     }
 
-    /// The virtual objects that the object is in, or is in something that is in them; `None` if
-    /// they are too many levels.
+    /// The virtual objects that contain the object, directly or inside another object; `None` if
+    /// they are nested too deeply.
     fn containers(&self, object: Value) -> Option<FxHashSet<Value>> {
         let mut all = FxHashSet::default();
         let mut level = vec![object];
@@ -355,7 +355,7 @@ enum Use {
     Access(InstanceAccess),
     /// Reads the content of a cell.
     Get,
-    /// A cell gets something else, or nothing.
+    /// Sets or clears the content of a cell.
     Set,
     /// The object must be there from here on.
     Make,
@@ -442,7 +442,8 @@ fn plan(
 ) -> Option<(Vec<Plan>, Fields)> {
     let mut fields = Fields::new(group);
     let mut plans = Vec::new();
-    // The contents of a parameter are known once an edge has passed it something.
+    // The contents of a parameter are known once those of an object that is passed to it are known.
+    // So parameters come last.
     let (made, params): (Vec<_>, Vec<_>) = group.members.iter().partition(|c| c.kind.is_some());
     let mut work: VecDeque<&Candidate> = made.into_iter().chain(params).collect();
     let mut put_off = 0;
@@ -627,7 +628,7 @@ impl Plan {
                 Use::Name | Use::Make => {}
             }
         }
-        // Nothing has to look at the object for its type to be believed.
+        // No instruction needs to check the object's type.
         let mut relied_on = std::mem::take(&mut f.relied_on);
         relied_on.retain(|v| f.object_of(*v) != object);
         f.relied_on = relied_on;
@@ -699,7 +700,8 @@ impl Plan {
         }
     }
 
-    /// Make the object where it must be there, and let all that comes behind name that one.
+    /// Allocates the object where it is needed, and lets the instructions behind name the allocated
+    /// one.
     fn make(&self, f: &mut Function, versions: &[Value], gone: &mut Gone) {
         let object = self.object;
         for made in &self.found.made {

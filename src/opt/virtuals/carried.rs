@@ -438,8 +438,8 @@ impl Fields {
         first
     }
 
-    /// Bring a parameter its constant: a reference to each item, and none to the tuple, which the
-    /// code holds.
+    /// Passes a parameter its constant: the items, each with a reference of its own. The code keeps
+    /// the tuple alive.
     fn bring(&self, f: &mut Function, cx: &Context<'_>, other: &Other) -> Arrival {
         let &Other { edge, param, value } = other;
         let (block, target) = (edge.0, f.blocks[edge.0].term.edges()[edge.1].block);

@@ -17,9 +17,9 @@ pub(super) type Dominators = SecondaryMap<Block, PackedOption<Block>>;
 pub(super) struct Found {
     /// Its contents from each assignment on; the first are those that it was allocated with.
     pub versions: Vec<Contents>,
-    /// The instructions that drop the last reference, with the version that dies.
+    /// The instructions that drop the last reference, with the version that is deallocated.
     pub deaths: FxHashMap<Value, usize>,
-    /// The attribute that each load gives.
+    /// The attribute that each load returns.
     pub loads: FxHashMap<Value, Value>,
     /// The version that each assignment creates, and the value that it overwrites.
     pub stores: BTreeMap<Value, (usize, Option<Value>)>,
@@ -77,9 +77,9 @@ pub(super) struct Made {
     pub blocks: Vec<(Block, usize)>,
 }
 
-/// Why an object can't be followed.
+/// The reason why an object can't be followed.
 pub(super) enum Stop {
-    /// Something forbids that it is virtual.
+    /// The object can't be virtual.
     Forbidden,
     /// It reaches the block with different contents, each like the other.
     Join(Block, Contents),
@@ -321,7 +321,7 @@ impl<'a> Flow<'a> {
                     self.found.is_made.insert(v);
                     continue;
                 }
-                // Two objects of which both live are not one; of others nothing is known.
+                // Two live objects are different objects; of a deallocated one nothing is known.
                 Some(Use::Is(_)) if at.count == 0 => return None,
                 _ => {}
             }
@@ -406,7 +406,7 @@ impl<'a> Flow<'a> {
         holds.then_some(version)
     }
 
-    /// A cell gets something else, or nothing; gives the version from there on.
+    /// Sets or clears the content of a cell; returns the version from there on.
     fn set(&mut self, v: Value, version: usize) -> Option<usize> {
         let f = self.f;
         let value = f.arg(v, 1);
