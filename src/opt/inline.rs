@@ -6,9 +6,9 @@
 //! frame and raises in it.) So no code can observe that the callee's frame does not exist, and no
 //! fact that the unit relies on changes during the call. An exit creates the frames: behind the
 //! caller's frame, which waits at its call, the frame state has one frame for each inlined call
-//! ([`crate::hir::InlinedState`]). For example, for `def double(x): return x + x`, the call
-//! `double(n)` becomes the addition, and its overflow exit creates the frames of the caller and of
-//! `double`.
+//! ([`crate::hir::InlinedState`]). For example, with `def double(x): return x + x` and a number
+//! `n`, the call `double(n)` becomes an addition. If that exits, the exit creates the frame of
+//! `double` behind the caller's frame.
 //!
 //! # References
 //! A callee owns its arguments. If a local of the caller or the code's constants keep the object
