@@ -1,5 +1,5 @@
 //! Rewriting of HIR: one pass a file. A pass takes a function and returns whether it changed it;
-//! the table and the order of the passes are in [`passes`].
+//! the table and the order of the passes are in `passes`.
 //!
 //! # Invariants
 //! A pass keeps the canonical form of [`crate::hir`]; a check is dropped only for a fact that is

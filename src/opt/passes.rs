@@ -88,7 +88,7 @@ pub struct PassInfo {
     /// Whether the pass queries the world for much. A compile that lacks an answer continues from
     /// the state before it.
     pub asks_world: bool,
-    /// Whether [`PIPELINE`] does not list the pass: it runs at the end, in the order of the table.
+    /// True if `PIPELINE` does not list the pass: it runs at the end, in the order of the table.
     pub is_late: bool,
     /// The properties of a function that passes before this one have established.
     pub needs: &'static [Property],
@@ -550,8 +550,9 @@ mod tests {
     fn the_page_of_passes_is_that_of_the_table() {
         let mut page = String::from(concat!(
             "# Passes\n\n",
-            "The passes of `src/opt/`, as their table in `src/opt/passes.rs` declares them. `BLESS=1 cargo test --lib passes` writes\n",
-            "this page. An optional pass can be left out (`CLADONIA_WITHOUT=bounds,ends`): code is right without it, and slower.\n",
+            "The passes of `src/opt/`, as their table in `src/opt/passes.rs` declares them.\n",
+            "`BLESS=1 cargo test --lib passes` writes this page. An optional pass can be left out\n",
+            "(`CLADONIA_WITHOUT=bounds,ends`): code is right without it, and slower.\n",
             "The order is the list `PIPELINE` in the same file; a pass needs what passes before it give.\n\n",
             "| pass | optional | needs | gives | what it does |\n",
             "| --- | --- | --- | --- | --- |\n",
