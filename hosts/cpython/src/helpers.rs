@@ -1,14 +1,15 @@
-//! The functions behind every general operation: each does exactly what CPython 3.13's interpreter does for the
-//! bytecode, with the same errors, texts and order.
+//! The functions behind every general operation. Each has exactly the effects of the bytecode in
+//! CPython's interpreter: the same errors with the same texts, in the same order.
 //!
 //! # Safety contract of all helpers
-//! They are called by compiled code only, with the interpreter's lock held. Operands are borrowed, live references;
-//! a variadic array's references are taken over (also on error), and its entries may be overwritten; outputs are new
-//! references and are written only on success. `thread` is the current thread, `frame` its current frame. A failing
-//! helper leaves an exception set.
+//! Only compiled code calls them, with the interpreter's lock held. Operands are borrowed, live
+//! references. The references of a variadic array are taken over, also on error, and its entries
+//! may be overwritten. Outputs are new references and are written only on success. `thread` is the
+//! current thread, `frame` its current frame. A failing helper has set an exception.
 //!
-//! [`all`] lists them with the signatures their Rust types have; the host's builder compares these with what the
-//! core expects, so that a helper with a wrong type is an error at import.
+//! [`all`] lists them with the signatures that their Rust types have. The host's builder compares
+//! these with the signatures that the core expects, so a helper with a wrong type is an error at
+//! import.
 
 pub(crate) mod abstract_classes;
 mod asynchronous;
@@ -56,8 +57,8 @@ pub use unpack::seq_iter_at;
 use cladonia::bytecode::GeneralOp;
 use cladonia::host::{FREE_LEAF, MATH};
 
-/// Helpers before which nothing need be [announced](crate::runtime::generators::announce): nobody looks at frames while they run, or they
-/// do it themselves.
+/// Helpers that need no [announcement](crate::runtime::generators::announce) of the frame before
+/// the call: either they call nothing that looks at frames, or they announce it themselves.
 pub fn announced() -> impl Iterator<Item = &'static str> {
     use GeneralOp as G;
     let general = GeneralOp::ALL.iter().filter(|op| {

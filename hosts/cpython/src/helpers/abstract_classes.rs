@@ -1,9 +1,12 @@
-//! `isinstance` of abstract base classes: answers that `ABCMeta` has given, for the next instances of the same class.
+//! `isinstance` of abstract base classes: keeps the answers of `ABCMeta` for the next instances of
+//! the same class.
 //!
-//! `isinstance(x, collections.abc.Mapping)` calls `ABCMeta.__instancecheck__`, a function written in Python, which asks `_abc` to look
-//! for the class of `x` among weak references. `_abc` itself keeps both answers: that a class is a subclass for ever, and that it is none
-//! until any class is registered with any abstract one (`abc.get_cache_token`). So a row here holds as long as the versions of the
-//! three classes (that of the instance, the abstract one and its metaclass), and a negative one as long as the token too.
+//! `isinstance(x, collections.abc.Mapping)` calls `ABCMeta.__instancecheck__`, a function written
+//! in Python, which has `_abc` look for the class of `x` among weak references. `_abc` itself keeps
+//! both answers. "It is a subclass" holds for ever; "it is not" holds until any class is registered
+//! with any abstract class (`abc.get_cache_token`). So a row here is valid as long as the versions
+//! of three classes: that of the instance, the abstract class, and its metaclass. A negative row
+//! also needs the same token.
 //!
 //! Safety: the contract of [`super`].
 
@@ -53,7 +56,7 @@ static TABLE: Table = Table(
     }; ROWS],
 );
 
-/// What `ABCMeta` is made of, found at the start of the runtime.
+/// The parts of `ABCMeta`, found at the start of the runtime.
 struct Known {
     metaclass: usize,
     /// Its two methods that a check calls, and the code of these functions.
@@ -66,7 +69,7 @@ static KNOWN: OnceLock<Option<Known>> = OnceLock::new();
 
 const METHODS: [&CStr; 2] = [c"__instancecheck__", c"__subclasscheck__"];
 
-/// Find `ABCMeta`: at the start, before the program can have changed it. Without it nothing is remembered.
+/// Find `ABCMeta` at the start, before the program can change it. Without it no answer is kept.
 pub(crate) unsafe fn find() {
     KNOWN.get_or_init(|| {
         // SAFETY: the lock is held. References are kept for ever, so the addresses stay valid.
@@ -95,7 +98,7 @@ pub(crate) unsafe fn find() {
 
 /// An attribute of a module that was imported, as a new reference.
 unsafe fn attribute(module: &CStr, name: &CStr) -> Option<Obj> {
-    // SAFETY: the caller's: the lock is held; what is made here is dropped once.
+    // SAFETY: the caller's: the lock is held; each new reference is dropped once.
     unsafe {
         let modules = PyImport_GetModuleDict();
         let module = PyDict_GetItemString(modules, module.as_ptr());
@@ -155,8 +158,9 @@ unsafe fn token(known: &Known) -> Option<i64> {
     }
 }
 
-/// Whether an object is an instance of a class whose metaclass is, or derives from, `ABCMeta`: 1, 0, or -1 with an exception. `None` for other
-/// classes. `has_own_class` says whether `__class__` of the object is its class.
+/// Answers `isinstance` for a class whose metaclass is `ABCMeta` or derives from it: 1, 0, or -1
+/// with an exception. `None` for other classes. `has_own_class` is true if `__class__` of the
+/// object is its class.
 pub(super) unsafe fn is_instance(object: Obj, class: Obj, has_own_class: bool) -> Option<c_int> {
     // SAFETY: the caller's: live objects.
     unsafe {

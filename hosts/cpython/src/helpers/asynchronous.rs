@@ -10,9 +10,10 @@ use crate::runtime::capi::{
 use pyo3_ffi::*;
 use std::ptr;
 
-/// The immediate is 0 for `await`, 1 and 2 for what `async with` awaits.
+/// The immediate is 0 for `await`, 1 and 2 for the two awaits of `async with`: of `__aenter__` and
+/// of `__aexit__`.
 pub unsafe extern "C" fn get_awaitable(thread: Thread, place: i64, awaitable: Obj) -> Obj {
-    // SAFETY: the running thread and a live operand; a coroutine of exactly that class has its state.
+    // SAFETY: the running thread and a live operand; an exact coroutine has its state.
     unsafe {
         if Py_TYPE(awaitable) == &raw mut PyCoro_Type
             && field::<i8>(awaitable, g::FRAME_STATE) != g::STATE_DELEGATING as i8
@@ -43,12 +44,13 @@ pub unsafe extern "C" fn get_awaitable(thread: Thread, place: i64, awaitable: Ob
 
 /// The asynchronous slots of an object's class.
 unsafe fn slots(object: Obj) -> Option<&'static PyAsyncMethods> {
-    // SAFETY: the caller's: a live object. Its class's table lives as long as the class, and is looked at while the object does.
+    // SAFETY: the caller's: a live object. Its class's table lives as long as the class, and is
+    // read only while the object is alive.
     unsafe { (*Py_TYPE(object)).tp_as_async.as_ref() }
 }
 
 pub unsafe extern "C" fn get_aiter(_thread: Thread, object: Obj) -> Obj {
-    // SAFETY: a live operand; a slot is called as the interpreter does, and what it gives is owned.
+    // SAFETY: a live operand; a slot is called as the interpreter does, and its result is owned.
     unsafe {
         let Some(aiter) = slots(object).and_then(|slots| slots.am_aiter) else {
             PyErr_Format(
@@ -74,7 +76,7 @@ pub unsafe extern "C" fn get_aiter(_thread: Thread, object: Obj) -> Obj {
 }
 
 pub unsafe extern "C" fn get_anext(_thread: Thread, aiter: Obj) -> Obj {
-    // SAFETY: a live operand; a slot is called as the interpreter does, and what it gives is owned.
+    // SAFETY: a live operand; a slot is called as the interpreter does, and its result is owned.
     unsafe {
         let Some(anext) = slots(aiter).and_then(|slots| slots.am_anext) else {
             PyErr_Format(
@@ -113,7 +115,8 @@ pub unsafe extern "C" fn end_async_for(exception: Obj) -> i64 {
 }
 
 pub unsafe extern "C" fn before_async_with(_thread: Thread, manager: Obj, out: *mut Obj) -> i64 {
-    // SAFETY: a live operand; what is looked up and called is owned, and dropped once; there is room for two results.
+    // SAFETY: a live operand; the methods and results are owned, and dropped once; there is room
+    // for two results.
     unsafe {
         let (enter_name, exit_name) = (interned!("__aenter__"), interned!("__aexit__"));
         if enter_name.is_null() || exit_name.is_null() {

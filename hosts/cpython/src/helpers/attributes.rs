@@ -52,7 +52,8 @@ pub unsafe extern "C" fn delete_attr(frame: Frame, name: i64, a: Obj) -> i64 {
 
 /// Outputs: the function and `self`, or the attribute and null.
 pub unsafe extern "C" fn load_method(frame: Frame, name: i64, a: Obj, out: *mut Obj) -> i64 {
-    // SAFETY: the thread's frame, whose code has a name of this number, and a live operand; there is room for two results.
+    // SAFETY: the thread's frame, whose code has a name of this number, and a live operand; there
+    // is room for two results.
     unsafe {
         sampling::count([a]);
         let name = frame_name(frame, name);
@@ -80,8 +81,8 @@ pub unsafe extern "C" fn load_method(frame: Frame, name: i64, a: Obj, out: *mut 
 
 /// `flags & 1`: a method is wanted; `flags & 2`: `super` was written with two arguments.
 ///
-/// The builtin `super` is not instantiated (as in the interpreter's specialised forms); whatever else the name
-/// stands for is called.
+/// The builtin `super` is not instantiated, as in the interpreter's specialised forms. If the name
+/// `super` has another value, that object is called.
 pub unsafe extern "C" fn load_super_attr(
     frame: Frame,
     name: i64,
@@ -91,8 +92,8 @@ pub unsafe extern "C" fn load_super_attr(
     self_: Obj,
     out: *mut Obj,
 ) -> i64 {
-    // SAFETY: the thread's frame, whose code has a name of this number, and live operands; there is room for two results. What is no class
-    // is only called.
+    // SAFETY: the thread's frame, whose code has a name of this number, and live operands; there is
+    // room for two results. An operand that is no class is only passed to a call.
     unsafe {
         accesses::general(false);
         let name = frame_name(frame, name);

@@ -10,7 +10,8 @@ use crate::capi::{
 use pyo3_ffi::*;
 use std::ptr;
 
-/// The last one first, as the interpreter drops the operands of an instruction that takes an array of them.
+/// The last one first: the interpreter drops the operands of an instruction with an array in this
+/// order.
 unsafe fn drop_all(items: *const Obj, count: i64) {
     // SAFETY: the caller's: so many owned references, each of which is dropped once.
     unsafe {
@@ -31,7 +32,8 @@ pub unsafe extern "C" fn build_list(items: *mut Obj, count: i64) -> Obj {
 }
 
 pub unsafe extern "C" fn build_set(items: *mut Obj, count: i64) -> Obj {
-    // SAFETY: the array's references are owned, and dropped once each; the new set is nobody else's yet.
+    // SAFETY: the array's references are owned, and dropped once each; no other code has the new
+    // set yet.
     unsafe {
         let set = PySet_New(ptr::null_mut());
         if set.is_null() {
@@ -55,7 +57,8 @@ pub unsafe extern "C" fn build_set(items: *mut Obj, count: i64) -> Obj {
 }
 
 pub unsafe extern "C" fn build_map(items: *mut Obj, count: i64) -> Obj {
-    // SAFETY: the array has so many owned references, keys and values in turn, which the dict does not take over.
+    // SAFETY: the array has so many owned references, keys and values alternately, which the dict
+    // does not take over.
     unsafe {
         let dict = _PyDict_FromItems(
             items,
@@ -70,7 +73,8 @@ pub unsafe extern "C" fn build_map(items: *mut Obj, count: i64) -> Obj {
 }
 
 pub unsafe extern "C" fn build_const_key_map(keys: Obj, values: *mut Obj, count: i64) -> Obj {
-    // SAFETY: the keys are a tuple of as many as there are values, which are owned and not taken over by the dict.
+    // SAFETY: the keys are a tuple with one item for each value; the values are owned and the dict
+    // does not take them over.
     unsafe {
         let first = keys
             .cast::<u8>()
@@ -97,7 +101,8 @@ pub unsafe extern "C" fn build_string(items: *mut Obj, count: i64) -> Obj {
 }
 
 pub unsafe extern "C" fn concat_strings(items: *mut Obj, _: i64) -> Obj {
-    // SAFETY: the array has two owned strings: the first is replaced by the result, the second dropped.
+    // SAFETY: the array has two owned strings: the result replaces the first, the second is
+    // dropped.
     unsafe {
         let (mut whole, more) = (*items, *items.add(1));
         PyUnicode_Append(&mut whole, more);

@@ -1,5 +1,6 @@
-//! Calls of C functions and of the methods of C classes by their flavour, as the interpreter's specialised instructions make
-//! them: without the vectorcall that would look the flavour up again. What is called, with which errors, is the same.
+//! Calls of C functions and of the methods of C classes by their flavour (`METH_O`,
+//! `METH_FASTCALL`), as the interpreter's specialised instructions make them: without the
+//! vectorcall that would look the flavour up again. The C function and the errors are the same.
 //!
 //! Safety: the contract of [`super`].
 
@@ -20,11 +21,12 @@ const FLAVOUR: c_int =
 const FAST: c_int = METH_FASTCALL;
 const FAST_WITH_KEYWORDS: c_int = METH_FASTCALL | METH_KEYWORDS;
 
-/// Call a C function, a method of a C class, or `type` with one argument. Nothing happens to anything else, nor where the
-/// arguments do not fit or the C stack is used up: the interpreter knows what to say then. Before a builtin that reads its
-/// caller's locals (those with one of the flavours here take no arguments, or keywords), they are made.
+/// Call a C function, a method of a C class, or `type` with one argument. `None`, and nothing has
+/// happened, for any other callable, and where the arguments do not fit or the C stack is used up:
+/// the interpreter then raises the right error. A builtin that reads its caller's locals gets them
+/// written to the frame first; those with one of the flavours here take no arguments, or keywords.
 ///
-/// All is borrowed; `positional` arguments, then those that `kwnames` names.
+/// All is borrowed: `positional` arguments, then those that `kwnames` names.
 #[inline(always)]
 pub(super) unsafe fn call(
     thread: Thread,
@@ -33,7 +35,8 @@ pub(super) unsafe fn call(
     positional: usize,
     kwnames: Obj,
 ) -> Option<Obj> {
-    // SAFETY: the caller's: live objects, as many arguments as are said. An object of exactly one of these classes has its fields.
+    // SAFETY: the caller's: live objects and this number of arguments. An object of exactly one of
+    // these classes has its fields.
     unsafe {
         let class = Py_TYPE(callable);
         if class == &raw mut PyCFunction_Type {
@@ -80,7 +83,8 @@ unsafe fn by_flavour(
     positional: usize,
     kwnames: Obj,
 ) -> Option<Obj> {
-    // SAFETY: the caller's: a method's row, whose flags say which type its function has, and as many live arguments as are said.
+    // SAFETY: the caller's: a method's row, whose flags give the type of its function, and this
+    // number of live arguments.
     unsafe {
         let meth = (*method).ml_meth.PyCFunction as *const ();
         let given = positional as Py_ssize_t;
@@ -125,7 +129,8 @@ unsafe fn by_flavour(
     }
 }
 
-/// Says what is wrong with what a C function has given: null and no exception, or an object with one.
+/// Raises the error for a wrong result of a C function: null without an exception, or an object
+/// with one.
 ///
 /// # Safety
 /// The thread is the running one; the result is owned, or null.

@@ -1,7 +1,9 @@
-//! A cache for attributes of instances whose class compiled code does not bet on: class version and name to the place.
+//! A cache for attributes of instances on whose class compiled code does not speculate. It maps the
+//! version of the class and the name to the place of the attribute.
 //!
-//! A row holds as long as its version: CPython gives a class a new version whenever the class or one of its bases
-//! changes, and never gives one twice. A method in a row is borrowed from its class for as long.
+//! A row is valid as long as its version: CPython gives a class a new version whenever the class or
+//! one of its bases changes, and never uses a version twice. A method in a row is borrowed from its
+//! class for that time.
 //!
 //! Safety: the contract of [`super`].
 
@@ -15,7 +17,8 @@ use std::ptr;
 
 const ROWS: usize = 2048;
 
-/// What must hold of an instance before its class is believed.
+/// The condition under which an instance does not hide a method of its class: it has no attribute
+/// of this name itself. After `p.area = f`, `p.area()` must not call `Point.area`.
 #[derive(Clone, Copy)]
 enum Lacks {
     /// It has nothing of its own.
@@ -61,8 +64,9 @@ const EMPTY: Row = Row {
 static LOADS: Table = Table(UnsafeCell::new([EMPTY; ROWS]));
 static STORES: Table = Table(UnsafeCell::new([EMPTY; ROWS]));
 
-/// The first of the two rows in which a pair may be, which are neighbours. The versions of a program's classes and the addresses of its
-/// names are close to each other, so both are mixed (Fibonacci hashing): in pyparsing half a million lookups a second collided without.
+/// The first of the two neighbouring rows that may have a pair. The versions of a program's classes
+/// are close to each other, and so are the addresses of its names. So both are mixed (Fibonacci
+/// hashing): without it, half a million lookups a second collided in pyparsing.
 fn first_row(version: u32, name: Obj) -> usize {
     const MIX: u64 = 11_400_714_819_323_198_485;
     let key = (u64::from(version).wrapping_mul(MIX) ^ (name as u64 >> 4)).wrapping_mul(MIX);
@@ -72,16 +76,17 @@ fn first_row(version: u32, name: Obj) -> usize {
 const _: () = assert!(ROWS.is_power_of_two());
 
 impl Table {
-    /// The place of `name` in instances of `class`, which `find` computes where the table does not have it. The next lookup may replace the
-    /// row.
+    /// The place of `name` in instances of `class`; `find` computes it where the table does not
+    /// have it. The next lookup may replace the row.
     unsafe fn place(
         &self,
         class: *mut PyTypeObject,
         name: Obj,
         find: unsafe fn(*mut PyTypeObject, Obj) -> Place,
     ) -> &Place {
-        // SAFETY: the caller's: a live class and name, with the lock held. A reference to a row is made only to be returned, when nothing
-        // more runs here, and the caller copies what it says before anything else runs.
+        // SAFETY: the caller's: a live class and name, with the lock held. The reference to a row
+        // is created last, when no more code runs here, and the caller copies the row's contents
+        // before other code runs.
         unsafe {
             let rows = (*self.0.get()).as_mut_ptr();
             let version: u32 = field(class, abi::type_::VERSION_TAG);
@@ -104,7 +109,8 @@ impl Table {
                 name: Py_NewRef(name),
                 place,
             };
-            // The pair that was looked up last is in the first row; the one before is looked for a second time.
+            // The latest pair goes into the first row. The pair that was there moves to the second
+            // row, which a lookup searches next.
             let older = ptr::replace(row, new);
             let dropped = ptr::replace(rows.add(first_row(version, name) ^ 1), older);
             Py_XDECREF(dropped.name);
@@ -115,7 +121,8 @@ impl Table {
 
 /// An attribute, if the cache knows where it is; null without an exception otherwise.
 pub(super) unsafe fn load(object: Obj, name: Obj) -> Obj {
-    // SAFETY: the caller's: live objects. A row of the class's version says where its instances have their values.
+    // SAFETY: the caller's: live objects. A row of the class's version gives the place of the value
+    // in its instances.
     unsafe {
         let value: Obj = match *LOADS.place(Py_TYPE(object), name, find_load) {
             Place::Slot(offset) => field(object, offset as i32),
@@ -129,10 +136,11 @@ pub(super) unsafe fn load(object: Obj, name: Obj) -> Obj {
     }
 }
 
-/// A method of the object's class, borrowed, if the cache knows that the object has nothing else by this name.
+/// A method of the object's class, borrowed, if the cache knows that the object has no attribute of
+/// this name itself.
 pub(super) unsafe fn method(object: Obj, name: Obj) -> Obj {
-    // SAFETY: the caller's: live objects. A row of the class's version says where its instances have their values, and holds only while the
-    // class has the method.
+    // SAFETY: the caller's: live objects. A row of the class's version gives the place of the value
+    // in its instances, and is valid only while the class has the method.
     unsafe {
         let Place::Method(function, lacks) = *LOADS.place(Py_TYPE(object), name, find_load) else {
             return ptr::null_mut();
@@ -153,9 +161,11 @@ pub(super) unsafe fn method(object: Obj, name: Obj) -> Obj {
     }
 }
 
-/// A method of the object's class whatever the object itself has by this name, borrowed, if the cache knows it.
+/// A method of the object's class, borrowed, if the cache knows it. An attribute of the object
+/// itself does not count.
 pub(super) unsafe fn class_method(object: Obj, name: Obj) -> Obj {
-    // SAFETY: the caller's: live objects. A row of the class's version holds only while the class has the method.
+    // SAFETY: the caller's: live objects. A row of the class's version is valid only while the
+    // class has the method.
     unsafe {
         match *LOADS.place(Py_TYPE(object), name, find_load) {
             Place::Method(function, _) => function,
@@ -166,8 +176,8 @@ pub(super) unsafe fn class_method(object: Obj, name: Obj) -> Obj {
 
 /// Replace an attribute that is there already, if the cache knows where; false if nothing was done.
 pub(super) unsafe fn store(object: Obj, name: Obj, value: Obj) -> bool {
-    // SAFETY: the caller's: live objects. A row of the class's version says where its instances have their values; the old one is dropped
-    // when it is in no place any more.
+    // SAFETY: the caller's: live objects. A row of the class's version gives the place of the value
+    // in its instances. The old value is dropped after the new one is in its place.
     unsafe {
         let offset = match *STORES.place(Py_TYPE(object), name, find_store) {
             Place::Slot(offset) => offset,

@@ -1,4 +1,5 @@
-//! Calls: of anything, with unpacked arguments, of the bytecode's intrinsics, and of functions in the interpreter.
+//! Calls: of any object, with unpacked arguments, of the bytecode's intrinsics, and of functions in
+//! the interpreter.
 //!
 //! Safety: the contract of [`super`].
 
@@ -17,12 +18,14 @@ use std::ffi::CStr;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// The interpreter's `_PyFunction_Vectorcall`, which is not exported: the runtime reads it from a fresh function.
+/// The interpreter's `_PyFunction_Vectorcall`, which is not exported: the runtime reads it from a
+/// new function.
 pub static ORIGINAL_VECTORCALL: AtomicUsize = AtomicUsize::new(0);
 
 /// The builtins that may read their caller's frame.
 const FRAME_READER_NAMES: [&CStr; 5] = [c"locals", c"vars", c"dir", c"eval", c"exec"];
-/// How many of them do so where they get no argument. The others do where they get no namespace.
+/// The number of those that read the frame if they get no argument. The others do if they get no
+/// namespace.
 const WITHOUT_ARGUMENTS: usize = 3;
 /// The function objects, borrowed from `builtins` for ever.
 static FRAME_READERS: [AtomicPtr<PyObject>; 5] = [const { AtomicPtr::new(ptr::null_mut()) }; 5];
@@ -48,7 +51,7 @@ pub unsafe fn find_frame_readers() {
     }
 }
 
-/// Whether a C function may read its caller's locals.
+/// Returns true for a C function that may read its caller's locals.
 pub fn is_frame_reader(function: Obj) -> bool {
     reader_index(function).is_some()
 }
@@ -58,18 +61,19 @@ fn reader_index(function: Obj) -> Option<usize> {
     FRAME_READERS.iter().position(is_it)
 }
 
-/// What a call passes to a callable.
+/// The arguments of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Given {
     /// The positional arguments.
     pub args: *const Obj,
-    /// How many they are.
+    /// The number of positional arguments.
     pub positional: usize,
-    /// Whether there are others.
+    /// True if there are keyword arguments.
     pub keywords: bool,
 }
 
-/// Whether a callable reads its caller's locals if it gets these.
+/// Returns true if a callable reads its caller's locals when it gets these arguments. `vars()`
+/// does, `vars(x)` does not.
 #[inline]
 unsafe fn reads_frame(callable: Obj, given: Given) -> bool {
     // SAFETY: the caller's: a live callable and so many live arguments.
@@ -86,8 +90,8 @@ unsafe fn reads_frame(callable: Obj, given: Given) -> bool {
     }
 }
 
-/// Make a call, the caller's raw locals being in their slots meanwhile if the callable reads them; null with an exception if they
-/// can't be made.
+/// Make a call. If the callable reads its caller's locals, the raw locals are boxed into their
+/// slots during the call. Null with an exception if they cannot be boxed.
 #[inline]
 pub(super) unsafe fn with_locals_read(
     thread: Thread,
@@ -95,7 +99,8 @@ pub(super) unsafe fn with_locals_read(
     given: Given,
     call: impl FnOnce() -> Obj,
 ) -> Obj {
-    // SAFETY: the caller's: the running thread, whose frame is that of the code that calls, and which the call does not pop.
+    // SAFETY: the caller's: the running thread, whose frame is that of the calling code; the call
+    // does not pop it.
     unsafe {
         let opened = reads_frame(callable, given)
             .then(|| field::<Frame>(thread, abi::thread::CURRENT_FRAME));
@@ -112,8 +117,8 @@ pub(super) unsafe fn with_locals_read(
 
 /// The interpreter's generic `CALL` and `CALL_KW`: array of callable, self or null, arguments.
 pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, length: i64) -> Obj {
-    // SAFETY: the running thread; the array has an owned callable, an owned `self` or null, and owned arguments, which are dropped once
-    // each: here, or by who takes them over.
+    // SAFETY: the running thread; the array has an owned callable, an owned `self` or null, and
+    // owned arguments. Each is dropped once: here, or by the callee that takes it over.
     unsafe {
         let mut callable = *array;
         let (mut args, mut count) = (array.add(2), length as usize - 2);
@@ -151,7 +156,8 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
     }
 }
 
-/// [`call`] where the entries of the array whose bits are set are borrowed. What takes its arguments over gets references of its own.
+/// [`call`] where the entries of the array whose bits are set are borrowed. A callee that takes its
+/// arguments over gets references of its own.
 pub unsafe extern "C" fn call_lent(
     thread: Thread,
     lent: i64,
@@ -193,7 +199,7 @@ pub unsafe extern "C" fn call_lent(
     }
 }
 
-/// Call what has no way of its own; all is borrowed.
+/// Call a callable that has no special path here; all is borrowed.
 #[inline(never)]
 unsafe fn call_object(
     thread: Thread,
@@ -202,7 +208,8 @@ unsafe fn call_object(
     positional: usize,
     kwnames: Obj,
 ) -> Obj {
-    // SAFETY: the caller's: the running thread, and as many live arguments as are said, with a place before them that the callee may use.
+    // SAFETY: the caller's: the running thread and this number of live arguments, with a place
+    // before them that the callee may use.
     unsafe {
         let may_call = abi::recursion::may_call_c(thread);
         if kwnames.is_null() && may_call && exceptions::makes_plainly(callable) {
@@ -220,7 +227,7 @@ unsafe fn call_object(
     }
 }
 
-/// A call without keywords of what may not be called by its flavour here and now.
+/// A call without keywords of a callable that may not be called by its flavour here and now.
 ///
 /// # Safety
 /// All is borrowed and alive.
@@ -229,8 +236,9 @@ pub unsafe extern "C" fn call_unknown(callable: Obj, args: *mut Obj, count: i64)
     unsafe { PyObject_Vectorcall(callable, args, count as usize, ptr::null_mut()) }
 }
 
-/// Call a Python function in the interpreter or natively, if it can be entered so: its reference and those of the
-/// arguments are taken over, and those of keywords are the last. Nothing happens otherwise.
+/// Call a Python function in the interpreter, or natively if it can be entered so. Its reference
+/// and those of the arguments, of which keywords are the last, are taken over. Nothing happens
+/// otherwise.
 #[inline(always)]
 unsafe fn call_function(
     thread: Thread,
@@ -239,7 +247,8 @@ unsafe fn call_function(
     positional: usize,
     kwnames: Obj,
 ) -> Option<Obj> {
-    // SAFETY: the caller's: the running thread, with the lock held, and a Python function with its arguments, all owned.
+    // SAFETY: the caller's: the running thread, with the lock held, and a Python function with its
+    // arguments, all owned.
     unsafe {
         let gil = Gil::held();
         let entry: usize = field(callable, abi::function::VECTORCALL);
@@ -254,11 +263,13 @@ unsafe fn call_function(
     }
 }
 
-/// Call the special method `name` of an object's class without arguments, if that is a function of the program: the slot of
-/// the class would look it up and leave compiled code for it. `None`, and nothing happens, if it is anything else.
+/// Call the special method `name` of an object's class without arguments, if that is a Python
+/// function: the slot of the class would look it up and go through the interpreter. `None`, and
+/// nothing happens, for any other method.
 #[inline]
 pub(super) unsafe fn call_special(thread: Thread, object: Obj, name: Obj) -> Option<Obj> {
-    // SAFETY: the caller's: the running thread and live objects. What is called gets references of its own.
+    // SAFETY: the caller's: the running thread and live objects. The callee gets references of its
+    // own.
     unsafe {
         let function = cache::class_method(object, name);
         if function.is_null() || Py_TYPE(function) != &raw mut PyFunction_Type {
@@ -306,8 +317,9 @@ unsafe fn call_other_function(
     }
 }
 
-/// The call of a generator function that has no entry of ours, such as a generator expression's, which is called once: the
-/// arguments are taken over. Nothing happens if more is to be done than to make the generator.
+/// Call a generator function that has no compiled entry, such as that of a generator expression,
+/// which is called once. The arguments are taken over. `None`, and nothing happens, if the call
+/// must do more than make the generator.
 #[inline]
 unsafe fn make_generator(
     thread: Thread,
@@ -334,8 +346,8 @@ unsafe fn make_generator(
     }
 }
 
-/// What the interpreter does after a call that was not one of a Python function: the events that are pending by now
-/// (the callee may have raised a signal), which may raise.
+/// Handles pending events after a call, as the interpreter does after each call that is not one of
+/// a Python function. The callee may have raised a signal, for example, and its handler may raise.
 ///
 /// # Safety
 /// The thread is the running one; the result is owned, or null with an exception.
@@ -354,8 +366,8 @@ pub unsafe extern "C" fn after_call(thread: Thread, result: Obj) -> Obj {
     }
 }
 
-/// Run a function in the interpreter as an inlined call does: the function's reference and those of all arguments go
-/// to the new frame, so that they die where the callee drops them.
+/// Run a function in the interpreter as an inlined call does: the reference of the function and
+/// those of all arguments move to the new frame, so that they die where the callee drops them.
 ///
 /// # Safety
 /// `func` and the arguments are owned; the positional ones come first.
@@ -366,7 +378,8 @@ pub unsafe fn interpret(
     positional: usize,
     kwnames: Obj,
 ) -> Obj {
-    // SAFETY: the caller's promise: the new frame takes the references over, also where it can't be made.
+    // SAFETY: the caller's promise: the new frame takes the references over, also where it cannot
+    // be made.
     unsafe {
         let code: Obj = field(func, abi::function::CODE);
         let flags: i32 = field(code, abi::code::FLAGS);
@@ -401,10 +414,11 @@ pub unsafe fn call_original(func: Obj, args: *const Obj, count: usize, kwnames: 
     }
 }
 
-/// The interpreter's `CALL_FUNCTION_EX`: array of callable, iterable of arguments, and keywords if there are any.
+/// The interpreter's `CALL_FUNCTION_EX`: array of callable, iterable of arguments, and keywords if
+/// there are any.
 pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -> Obj {
-    // SAFETY: the running thread; the array has an owned callable, an owned iterable and, if it is so long, an owned mapping or null: each
-    // is dropped once.
+    // SAFETY: the running thread; the array has an owned callable, an owned iterable and, if it has
+    // three entries, an owned mapping or null. Each is dropped once.
     unsafe {
         let [callable, iterable] = [*array, *array.add(1)];
         let kwargs = if length > 2 {
@@ -452,9 +466,10 @@ pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -
     }
 }
 
-/// Call a Python function, or the bound method of one, with what is in a tuple and in a dict. All are taken over. A function's
-/// tuple and dict die before it runs: an argument lives as long as the callee wants; those of a method live until the call is
-/// over, as in the interpreter. Nothing happens to what is neither, or if a keyword is not a string.
+/// Call a Python function, or the bound method of one, with the arguments in a tuple and in a dict.
+/// All are taken over. As in the interpreter, a function's tuple and dict die before it runs, so
+/// that an argument lives only as long as the callee keeps it; those of a method live until the
+/// call is over. Nothing happens for any other callable, or if a keyword is not a string.
 unsafe fn call_spread(
     thread: Thread,
     callable: Obj,
@@ -462,8 +477,8 @@ unsafe fn call_spread(
     tuple: Obj,
     kwargs: Obj,
 ) -> Option<Obj> {
-    // SAFETY: the caller's: the running thread and owned objects, the last two a tuple and a dict or null. The arguments that are collected
-    // get references of their own before those are dropped.
+    // SAFETY: the caller's: the running thread and owned objects, the last two a tuple and a dict
+    // or null. The collected arguments get references of their own before these two are dropped.
     unsafe {
         let function = match receiver.is_null() {
             true => callable,
@@ -572,7 +587,7 @@ unsafe fn unknown_intrinsic() -> Obj {
     }
 }
 
-/// Raises unless what an `__init__` has returned is None, as the interpreter does.
+/// Raises unless the result of an `__init__` is None, as the interpreter does.
 ///
 /// # Safety
 /// A live object; the lock is held.
@@ -591,8 +606,8 @@ pub unsafe extern "C" fn init_result(result: Obj) -> i64 {
     }
 }
 
-/// A new instance of a class whose `__new__` is that of `object`, as its `__init__` is given it; null, and no exception, if
-/// there is no memory.
+/// A new instance of a class whose `__new__` is that of `object`, for its `__init__` to fill; null,
+/// and no exception, if there is no memory.
 ///
 /// # Safety
 /// A live class whose `__new__` is that of `object`; the lock is held.

@@ -1,4 +1,4 @@
-//! `with`, and what is pending.
+//! `with`, and pending work.
 //!
 //! Safety: the contract of [`super`].
 
@@ -13,7 +13,8 @@ pub unsafe extern "C" fn load_assertion_error() -> Obj {
 }
 
 pub unsafe extern "C" fn before_with(_thread: Thread, manager: Obj, out: *mut Obj) -> i64 {
-    // SAFETY: a live operand; what is looked up and called is owned, and dropped once; there is room for two results.
+    // SAFETY: a live operand; the methods and results are owned, and dropped once; there is room
+    // for two results.
     unsafe {
         let (enter_name, exit_name) = (interned!("__enter__"), interned!("__exit__"));
         if enter_name.is_null() || exit_name.is_null() {
@@ -61,7 +62,7 @@ pub unsafe extern "C" fn load_special(_thread: Thread, which: i64, manager: Obj)
     unsafe { exports::load_special(manager, method) }
 }
 
-/// What is pending is done, if anything is.
+/// Does the pending work, if there is any.
 pub unsafe extern "C" fn handle_pending(thread: Thread) -> i64 {
     // SAFETY: the running thread, which has no exception set.
     unsafe {

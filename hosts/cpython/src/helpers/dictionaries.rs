@@ -1,4 +1,5 @@
-//! Lookups in dicts of what most keys are, strings and small ints, without a call of the interpreter's functions.
+//! Lookups in dicts of the most frequent keys, strings and small ints, without a call of the
+//! interpreter's functions.
 //!
 //! Safety: the contract of [`super`].
 
@@ -11,11 +12,13 @@ use pyo3_ffi::*;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// By how much the interpreter shifts a hash for each further place that it tries (`PERTURB_SHIFT`).
+/// The number of bits by which the interpreter shifts a hash for each further place that it tries
+/// (`PERTURB_SHIFT`).
 const SHIFT: u32 = 5;
 
-/// The value of a dict under a key, borrowed, or null if the key is not there. `None` if the interpreter must look: the key is of
-/// another class, or two keys have the same hash and must be compared.
+/// The value of a dict under a key, borrowed, or null if the key is not there. `None` if the
+/// interpreter must look: the key is of another class, or two keys have the same hash and must be
+/// compared.
 ///
 /// # Safety
 /// The lock is held; a live dict, or an instance of a subclass, and a live key.
@@ -28,14 +31,16 @@ pub unsafe fn look_up(container: Obj, key: Obj) -> Option<Obj> {
     }
 }
 
-/// The place of the value under a key, `Some(None)` if the key is not there. `None` as of [`look_up`].
+/// The place of the value under a key, `Some(None)` if the key is not there. `None` as for
+/// [`look_up`].
 ///
 /// # Safety
-/// As of [`look_up`]; the place is valid until the dict changes.
+/// As for [`look_up`]; the place is valid until the dict changes.
 #[inline]
 unsafe fn find(container: Obj, key: Obj) -> Option<Option<*mut Obj>> {
-    // SAFETY: the caller's: a dict has a table. A table has `1 << LOG2_SIZE` indices, of as many bytes as their size says, and as many
-    // entries as the largest index needs; one index at least says that nothing was ever there, so each search ends.
+    // SAFETY: the caller's: a dict has a table. A table has `1 << LOG2_SIZE` indices of the width
+    // that it records, and as many entries as the largest index needs. At least one index is marked
+    // as never used, so each search stops.
     unsafe {
         let hash = hash_of(key)?;
         let table: *const u8 = field(container, dict::KEYS);
@@ -94,14 +99,15 @@ unsafe fn find(container: Obj, key: Obj) -> Option<Option<*mut Obj>> {
     }
 }
 
-/// Whether an object is a dict, or an instance of a subclass (such as `Counter`) that does not override this method of the mapping
-/// protocol: both classes have the same function in the slot.
+/// Returns true for a dict, and for an instance of a subclass (such as `Counter`) that does not
+/// override this method of the mapping protocol: both classes have the same function in the slot.
 ///
 /// # Safety
 /// A live object.
 #[inline]
 pub unsafe fn is_dict_by<F: PartialEq>(object: Obj, slot: impl Fn(&PyMappingMethods) -> F) -> bool {
-    // SAFETY: the caller's; a class with a dict's layout has the table of methods that it has inherited.
+    // SAFETY: the caller's; a class with a dict's layout has the table of methods that it has
+    // inherited.
     unsafe {
         let class = Py_TYPE(object);
         if class == &raw mut PyDict_Type {
@@ -120,10 +126,12 @@ pub unsafe fn is_dict_by<F: PartialEq>(object: Obj, slot: impl Fn(&PyMappingMeth
 /// Replace the value under a key that is there; false if nothing was done.
 ///
 /// # Safety
-/// The lock is held; live objects. The old value may be deallocated, which runs arbitrary user code.
+/// The lock is held; live objects. The old value may be deallocated, which runs arbitrary user
+/// code.
 pub unsafe fn replace(container: Obj, key: Obj, value: Obj) -> bool {
-    // SAFETY: the caller's. A dict whose values are apart (`ma_values`) has none in its table, and is left to the interpreter; so is one
-    // that is watched, and one that the collector would have to know of from now on.
+    // SAFETY: the caller's. Three kinds of dicts are left to the interpreter: one whose values are
+    // apart (`ma_values`) and so not in its table, one with watchers, and one that the collector
+    // would have to track from now on.
     unsafe {
         let set = |methods: &PyMappingMethods| methods.mp_ass_subscript.map(|set| set as usize);
         let Some(counter) = versions() else {
@@ -153,7 +161,8 @@ pub unsafe fn replace(container: Obj, key: Obj, value: Obj) -> bool {
     }
 }
 
-/// Where the interpreter counts the versions of dicts, if that is where the layout says.
+/// The address where the interpreter counts the versions of dicts, if it does so where the layout
+/// has it.
 pub fn versions() -> Option<u64> {
     static VERSIONS: OnceLock<Option<u64>> = OnceLock::new();
     // SAFETY: the first call is at the start of the runtime, with the interpreter's lock held.

@@ -13,7 +13,8 @@ use std::ptr;
 
 /// Always negative: an exception is set afterwards.
 pub unsafe extern "C" fn raise(thread: Thread, _operands: i64, exc: Obj, cause: Obj) -> i64 {
-    // SAFETY: the running thread and live operands; the new exception is owned, and given away or dropped.
+    // SAFETY: the running thread and live operands; the new exception is owned, and given away or
+    // dropped.
     unsafe {
         let value = if PyExceptionClass_Check(exc) != 0 {
             instantiate(exc)
@@ -52,11 +53,12 @@ pub unsafe extern "C" fn raise(thread: Thread, _operands: i64, exc: Obj, cause: 
     }
 }
 
-/// Raise an exception that nobody but its raiser knows, and take its reference over: what is handled becomes its context,
-/// and as nothing refers to the exception, no cycle comes of that.
+/// Raise an exception to which only its raiser has a reference, and take that over. The exception
+/// that is being handled becomes its context. No object refers to the new exception, so this makes
+/// no cycle.
 unsafe fn set_unshared(thread: Thread, value: Obj) {
-    // SAFETY: the caller's: the running thread, with nothing pending, and an owned exception. The thread's chain of what is handled ends
-    // with null.
+    // SAFETY: the caller's: the running thread, with no exception pending, and an owned exception.
+    // The thread's chain of handled exceptions ends with null.
     unsafe {
         let mut handling: *mut u8 = field(thread, abi::thread::EXC_INFO);
         loop {
@@ -74,8 +76,9 @@ unsafe fn set_unshared(thread: Thread, value: Obj) {
     }
 }
 
-/// What was raised is not pending any more. The immediate says whether the current instruction comes into its traceback first: 0 if
-/// not, 2 if that may wait until somebody can see it.
+/// Takes the pending exception from the thread. The immediate tells if the current instruction is
+/// added to its traceback first: 0 if not, 2 if it is added when the traceback becomes observable,
+/// else 1.
 pub unsafe extern "C" fn catch(thread: Thread, add: i64) -> Obj {
     // SAFETY: the running thread, with an exception pending, whose reference goes to the caller.
     unsafe {
@@ -90,7 +93,7 @@ pub unsafe extern "C" fn catch(thread: Thread, add: i64) -> Obj {
     }
 }
 
-/// What was put off is done.
+/// Adds the entry that [`catch`] put off, if there is one.
 pub unsafe extern "C" fn complete_traceback(thread: Thread) -> i64 {
     // SAFETY: the running thread.
     unsafe {
@@ -140,11 +143,13 @@ unsafe fn instantiate(class: Obj) -> Obj {
     }
 }
 
-/// Whether a class, called without keywords, makes its instances as `BaseException` does: of a tuple of the arguments, and of
-/// nothing else. (The initialisers of two of its subclasses look for keywords besides.)
+/// Returns true for a class that, called without keywords, makes its instances as `BaseException`
+/// does: of a tuple of the arguments alone. (The initialisers of two of its subclasses also look
+/// for keywords.)
 #[inline]
 pub(super) unsafe fn makes_plainly(class: Obj) -> bool {
-    // SAFETY: the caller's: a live object; the interpreter's exceptions are classes from its start on.
+    // SAFETY: the caller's: a live object; the interpreter's exceptions are classes from its start
+    // on.
     unsafe {
         if Py_TYPE(class) != &raw mut PyType_Type {
             return false;
@@ -161,8 +166,8 @@ pub(super) unsafe fn makes_plainly(class: Obj) -> bool {
     }
 }
 
-/// A new exception of a class that [makes its instances plainly](makes_plainly), or null. Its initialiser would do
-/// again what has been done.
+/// A new exception of a class that [makes its instances plainly](makes_plainly), or null. Its
+/// initialiser is not called: it would only set the same arguments again.
 pub(super) unsafe fn new_plainly(class: Obj, args: *const Obj, count: usize) -> Obj {
     // SAFETY: the caller's: a live class of exceptions, and so many live arguments.
     unsafe {
@@ -184,7 +189,7 @@ pub(super) unsafe fn new_plainly(class: Obj, args: *const Obj, count: usize) -> 
 }
 
 unsafe fn attach_cause(value: Obj, cause: Obj) -> bool {
-    // SAFETY: the caller's: a live exception and cause; what is made is owned and given away.
+    // SAFETY: the caller's: a live exception and cause; a new cause is owned and given away.
     unsafe {
         let cause = if PyExceptionClass_Check(cause) != 0 {
             let made = instantiate(cause);
@@ -210,7 +215,7 @@ unsafe fn attach_cause(value: Obj, cause: Obj) -> bool {
 
 /// Always negative. With nothing to raise again, the error has its traceback here.
 pub unsafe extern "C" fn raise_again() -> i64 {
-    // SAFETY: the lock is held, so there is a thread; what is handled is given as owned.
+    // SAFETY: the lock is held, so there is a thread; the handled exception is returned as owned.
     unsafe {
         let thread = current_thread();
         let handled = PyErr_GetHandledException();
@@ -230,7 +235,7 @@ pub unsafe extern "C" fn raise_again() -> i64 {
 
 /// The place of the thread's handled exception: an owned reference, or null.
 unsafe fn handled(thread: Thread) -> *mut Obj {
-    // SAFETY: the caller's: the running thread, which always has a place for what is handled.
+    // SAFETY: the caller's: the running thread, which always has a place for the handled exception.
     unsafe {
         let handling: *mut u8 = field(thread, abi::thread::EXC_INFO);
         handling.offset(abi::exc_info::VALUE as isize).cast()
@@ -259,14 +264,16 @@ pub unsafe extern "C" fn forget_traceback(thread: Thread, exception: Obj) -> i64
     }
 }
 
-/// Takes over the one entry. If the exception is `kept`, in a local, what waits for it goes on doing so, unless it dies here.
+/// Takes over the one entry. If a local keeps the exception (`kept`), its waiting traceback entry
+/// continues to wait, unless the exception is deallocated here.
 pub unsafe extern "C" fn pop_except(
     thread: Thread,
     kept: i64,
     entry: *mut Obj,
     _count: i64,
 ) -> i64 {
-    // SAFETY: the running thread; the one entry is owned, and goes to the place, whose reference is dropped.
+    // SAFETY: the running thread; the one entry is owned and moves to the place, whose reference is
+    // dropped.
     unsafe {
         let before = *entry;
         let value = if before == Py_None() {
@@ -287,7 +294,8 @@ pub unsafe extern "C" fn pop_except(
 pub unsafe extern "C" fn check_exc_match(thread: Thread, exc: Obj, class: Obj) -> i64 {
     // SAFETY: the running thread and live operands, the first one an exception.
     unsafe {
-        // What is raised is an exception, so its class is one.
+        // The operand is an exception, so if its class is the other operand, that is a class of
+        // exceptions.
         if Py_TYPE(exc).cast() == class {
             return 1;
         }

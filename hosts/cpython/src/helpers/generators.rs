@@ -14,7 +14,8 @@ use std::ptr;
 
 /// The interpreter's `RETURN_GENERATOR`: the locals move from the frame to the generator.
 pub unsafe extern "C" fn make_generator(_thread: Thread, frame: Frame) -> Obj {
-    // SAFETY: the thread's frame, of a generator's code that has just begun: the generator has room for its slots, whose references move.
+    // SAFETY: the thread's frame, of a generator's code that has just begun: the generator has room
+    // for its slots, whose references move.
     unsafe {
         let func: Obj = slots::function(frame);
         let generator = _Py_MakeCoro(func);
@@ -61,7 +62,8 @@ pub unsafe extern "C" fn get_yield_from_iter(thread: Thread, frame: Frame, itera
 
 /// The interpreter's `SEND`.
 pub unsafe extern "C" fn send(thread: Thread, receiver: Obj, value: Obj, out: *mut Obj) -> i64 {
-    // SAFETY: the running thread, with the lock held, and live operands; there is room for a result.
+    // SAFETY: the running thread, with the lock held, and live operands; there is room for a
+    // result.
     unsafe {
         if is_resumable(receiver)
             && let Some(result) = resume(Gil::held(), thread, receiver, value)

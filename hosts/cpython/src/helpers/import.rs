@@ -47,7 +47,8 @@ pub unsafe extern "C" fn import_name(
 }
 
 pub unsafe extern "C" fn import_from(_thread: Thread, frame: Frame, name: i64, module: Obj) -> Obj {
-    // SAFETY: the thread's frame, whose code has a name of this number, and a live operand; the lock is held.
+    // SAFETY: the thread's frame, whose code has a name of this number, and a live operand; the
+    // lock is held.
     unsafe {
         let name = frame_name(frame, name);
         let mut value = ptr::null_mut();
@@ -78,17 +79,20 @@ pub unsafe extern "C" fn import_from(_thread: Thread, frame: Frame, name: i64, m
     }
 }
 
-/// The `ImportError`. Its text depends on the module's spec, its file, `sys.path` and the release of CPython; so
-/// the interpreter raises it, in a small function of its own, whose traceback entry is then dropped.
+/// The `ImportError`. Its text depends on the module's spec, its file, `sys.path` and the release
+/// of CPython. So the interpreter raises it, in a small function of its own, whose traceback entry
+/// is then dropped.
 #[cold]
 unsafe fn cannot_import(module: Obj, name: Obj) -> Obj {
-    // SAFETY: the caller's: live objects, with the lock held. What is made here is owned, and dropped once; `stub` is a Python function.
+    // SAFETY: the caller's: live objects, with the lock held. New objects are owned, and dropped
+    // once; `stub` is a Python function.
     unsafe {
         let scope = PyDict_New();
         if scope.is_null() {
             return scope;
         }
-        // The second instruction of `get` is the module's load, the fifth of `stub` the `IMPORT_FROM`.
+        // The second instruction of `get` loads the module, the fifth of `stub` is the
+        // `IMPORT_FROM`.
         let source = c"
 def make(name):
     def get(module): return module

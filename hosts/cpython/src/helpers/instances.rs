@@ -1,4 +1,4 @@
-//! `isinstance` where no code of the program has a say in it.
+//! `isinstance` where it calls no arbitrary user code.
 //!
 //! Safety: the contract of [`super`].
 
@@ -28,10 +28,11 @@ pub unsafe extern "C" fn is_instance(_: Obj, args: *mut Obj, _: Py_ssize_t) -> O
     }
 }
 
-/// Whether an object is an instance of a class, or of one in a tuple: 1, 0, or -1 with an exception. `None` if the interpreter is to say
-/// it; nothing was called then.
+/// Answers `isinstance` for a class or a tuple of classes: 1, 0, or -1 with an exception. `None` if
+/// the interpreter must answer; nothing was called then.
 unsafe fn answer(object: Obj, class: Obj) -> Option<c_int> {
-    // SAFETY: the caller's: live objects; a tuple of exactly that class has as many items as its size says.
+    // SAFETY: the caller's: live objects; an exact tuple has the number of items that its size
+    // gives.
     unsafe {
         let own = Py_TYPE(object);
         if own.cast() == class {
@@ -41,7 +42,8 @@ unsafe fn answer(object: Obj, class: Obj) -> Option<c_int> {
         if kind == &raw mut PyTuple_Type {
             for index in 0..Py_SIZE(class) {
                 let item = PyTuple_GET_ITEM(class, index);
-                // What is left to the interpreter is so item by item: it would do the same. Tuples in tuples too, whose depth it counts.
+                // The interpreter gets single items to answer, since it too goes item by item. It
+                // also gets tuples in the tuple, because it counts how deep they are nested.
                 let of_item = if Py_TYPE(item) == kind {
                     None
                 } else {
@@ -60,14 +62,15 @@ unsafe fn answer(object: Obj, class: Obj) -> Option<c_int> {
         if PyType_IsSubtype(own, class.cast()) != 0 {
             return Some(1);
         }
-        // The interpreter asks what is no instance for its `__class__`.
+        // If the class does not derive, the interpreter also compares the object's `__class__`.
         has_own_class(own).then_some(0)
     }
 }
 
-/// Whether `__class__` of a class's instances is their class: nothing stands before what `object` has.
+/// Returns true if `__class__` of a class's instances is their class: nothing overrides the
+/// attribute of `object`.
 unsafe fn has_own_class(class: *mut PyTypeObject) -> bool {
-    // SAFETY: the caller's: a live class, whose version is another one once it, or what it derives from, is changed.
+    // SAFETY: the caller's: a live class. Its version changes when it or one of its bases changes.
     unsafe {
         let generic = PyObject_GenericGetAttr as *const () as usize;
         if (*class).tp_getattro.map(|f| f as usize) != Some(generic) {
@@ -88,7 +91,7 @@ unsafe fn has_own_class(class: *mut PyTypeObject) -> bool {
     }
 }
 
-/// What a class, or one that it derives from, has as `__class__`; 0 if that cannot be found.
+/// The attribute `__class__` of a class or of its bases; 0 if it cannot be found.
 unsafe fn class_of(class: *mut PyTypeObject) -> usize {
     // SAFETY: the caller's: a live class; the string is made and given up here.
     unsafe {
@@ -104,7 +107,7 @@ unsafe fn class_of(class: *mut PyTypeObject) -> usize {
     }
 }
 
-/// What `object` has as `__class__`.
+/// The attribute `__class__` of `object`.
 static OF_OBJECT: OnceLock<usize> = OnceLock::new();
 
 /// Versions of classes that are known to have nothing else. No two classes ever have the same.

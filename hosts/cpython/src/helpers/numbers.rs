@@ -6,8 +6,9 @@ use crate::abi::long;
 use crate::capi::{Obj, field};
 use pyo3_ffi::*;
 
-/// C's `pow`. The operation raises, and the caller must leave, where the result is not finite though both operands
-/// are: zero to a negative power, a negative base with a fractional exponent, overflow.
+/// C's `pow`. The result is not finite though both operands are for zero to a negative power, a
+/// negative base with a fractional exponent, and overflow. The operation raises then, so the caller
+/// must take a side exit.
 pub unsafe extern "C" fn float_pow(a: f64, b: f64) -> f64 {
     a.powf(b)
 }
@@ -42,12 +43,13 @@ pub unsafe extern "C" fn float_floordiv(a: f64, b: f64) -> f64 {
     }
 }
 
-/// A new float. Exits box values where nothing may fail: without memory for 24 bytes the process ends.
+/// A new float. Side exits box values where no error may occur: without memory for 24 bytes the
+/// process ends.
 ///
 /// # Safety
 /// The lock is held.
 pub unsafe extern "C" fn box_float(value: f64) -> Obj {
-    // SAFETY: the lock is held, and nothing else is asked for by what is called.
+    // SAFETY: the lock is held, and the called function requires no more.
     unsafe { boxed(|| PyFloat_FromDouble(value)) }
 }
 
@@ -56,7 +58,7 @@ pub unsafe extern "C" fn box_float(value: f64) -> Obj {
 /// # Safety
 /// The lock is held.
 pub unsafe extern "C" fn box_int(value: i64) -> Obj {
-    // SAFETY: the lock is held, and nothing else is asked for by what is called.
+    // SAFETY: the lock is held, and the called function requires no more.
     unsafe { boxed(|| PyLong_FromLongLong(value)) }
 }
 

@@ -13,7 +13,8 @@ use pyo3_ffi::*;
 use std::ptr;
 
 pub unsafe extern "C" fn binary(op: i64, a: Obj, b: Obj) -> Obj {
-    // SAFETY: live operands; the number is one of the interpreter's own table, which the builder has checked.
+    // SAFETY: live operands; the number is one of the interpreter's own table, which the builder
+    // has checked.
     unsafe {
         sampling::count([a, b]);
         binary_function(op as usize)(a, b)
@@ -59,10 +60,11 @@ pub unsafe extern "C" fn contains(item: Obj, container: Obj) -> i64 {
     }
 }
 
-/// Whether a small int is one of the items of a list or tuple, if those before it are ints: comparing them runs nothing.
+/// Searches for a small int among the items of a list or tuple. `None` if an item before it is no
+/// int: only comparisons of ints run no other code.
 unsafe fn int_among(item: Obj, container: Obj) -> Option<bool> {
-    // SAFETY: the caller's: live objects. A list or tuple of exactly that class has as many items as its size says, and an exact int its
-    // first digit.
+    // SAFETY: the caller's: live objects. An exact list or tuple has the number of items that its
+    // size gives, and an exact int has its first digit.
     unsafe {
         if PyLong_CheckExact(item) == 0 {
             return None;
@@ -115,7 +117,7 @@ pub unsafe extern "C" fn invert(a: Obj) -> Obj {
 }
 
 pub unsafe extern "C" fn get_item(a: Obj, key: Obj) -> Obj {
-    // SAFETY: live operands; what is exactly a list, a slice or a bytes object has its fields.
+    // SAFETY: live operands; an exact list, slice or bytes object has the fields of its class.
     unsafe {
         sampling::count([a, key]);
         let get = |methods: &PyMappingMethods| methods.mp_subscript.map(|get| get as usize);
@@ -170,12 +172,13 @@ pub unsafe extern "C" fn del_item(a: Obj, key: Obj) -> i64 {
     unsafe { i64::from(PyObject_DelItem(a, key)) }
 }
 
-/// What `iter(range(start, stop, step))` gives.
+/// The result of `iter(range(start, stop, step))`.
 ///
 /// # Safety
 /// Live operands; the lock is held.
 pub unsafe extern "C" fn range_iter(start: Obj, stop: Obj, step: Obj) -> Obj {
-    // SAFETY: live operands; the array holds as many as are said; the range is owned, and its iterator holds it.
+    // SAFETY: live operands; the array has the given number of them; the range is owned, and its
+    // iterator keeps it alive.
     unsafe {
         let arguments = [start, stop, step];
         let class = (&raw mut PyRange_Type).cast();
