@@ -1,41 +1,41 @@
-//! What Cladonia knows of the interpreter's insides, and whether the interpreter that is running
-//! agrees.
+//! The layout of the interpreter's internals, and the check that the running interpreter agrees
+//! with it.
 //!
-//! One module a minor version (`v3_13`) holds all that is peculiar to that version. The others in
-//! the crate reach it by the names that are re-exported here, so that a wheel for another version
-//! is this crate with another module; a test (`tests/versions.rs`) looks for what has leaked out. A
-//! version's module is relied on only after [`validate`]: the running interpreter must be of the
-//! right version and build, its own `_Py_DebugOffsets` must agree, and live objects must have their
-//! values where the table has the fields.
+//! One module for each minor version (`v3_13`) contains all that is peculiar to that version. The
+//! other modules of the crate reach it by the names that are re-exported here, so a wheel for
+//! another version is this crate with another module; a test (`tests/versions.rs`) searches the
+//! other modules for items of one version. A version's module is used only after [`validate`]: the
+//! running interpreter must have the right version and build, its own `_Py_DebugOffsets` must
+//! agree, and live objects must have their values where the table has the fields.
 //!
-//! # What a version module provides
-//! | item | what it knows |
+//! # Contents of a version module
+//! | item | content |
 //! | --- | --- |
-//! | [`NAME`], [`MINOR`], [`NEWEST_TESTED`] | its name, the minor version, and the newest patch version that was tested |
-//! | `audit::hooks` | who hears of audited events |
-//! | [`object`], [`frame`], ... and [`TABLE`] | offsets of fields and the values that go with them, a module a struct |
-//! | [`declare`] | the structs that the intrinsics read, as the core is told of them |
-//! | [`instructions`] | how instructions are written, and which ops they are |
-//! | [`feedback`] | specialised instructions, caches and counters, and what they say |
+//! | [`NAME`], [`MINOR`], [`NEWEST_TESTED`] | its name, minor version, newest tested patch |
+//! | `audit::hooks` | the hooks of audited events |
+//! | [`object`], [`frame`], ... and [`TABLE`] | offsets of fields, and values, a module a struct |
+//! | [`declare`] | the structs that the intrinsics read, as they are declared to the core |
+//! | [`instructions`] | the encoding of instructions, and the ops for them |
+//! | [`feedback`] | specialised instructions, caches and counters, and the types they record |
 //! | [`code_units`] | units that the runtime has executed, and distances between units |
-//! | [`calls`] | whether the arguments of a vectorcall are the calling frame's own, on its operand stack, and how a callee takes them |
-//! | [`frames`] | how much of a frame's stack is in use, who owns it, and what may be marked in it |
+//! | [`calls`] | arguments of a vectorcall on the calling frame's operand stack; taking them over |
+//! | [`frames`] | the used part of a frame's stack, the frame's owner, and marks in a frame |
 //! | [`generators`] | the states of generators |
-//! | [`recursion`] | how deep a thread may call |
-//! | [`slots`] | what the slots of a frame hold, and who owns it |
-//! | [`exports`] | functions of the interpreter's whose signatures change |
+//! | [`recursion`] | the limits of a thread's recursion |
+//! | [`slots`] | the contents of a frame's slots, and their owner |
+//! | [`exports`] | functions of the interpreter whose signatures change |
 //! | [`counts`] | reference counts and immortality |
-//! | [`COLLECTOR_COUNTS`] | whether objects may be made known to the collector by linking them |
-//! | [`dict_versions`] | what a dict notes when a value is replaced |
-//! | [`ANNOTATE`] | where a function has what computes its annotations |
+//! | [`COLLECTOR_COUNTS`] | whether linking an object suffices to make the collector track it |
+//! | [`dict_versions`] | the record that a dict keeps of a replaced value |
+//! | [`ANNOTATE`] | the field of a function with the callable that computes its annotations |
 //! | [`free_floats`] | the free list of floats |
 //! | [`eval_breaker`] | the word for pending events, and the version of monitoring in it |
-//! | [`monitoring`] | numbers of events and tools, and who listens |
-//! | [`tables`] | how exception and line tables are written |
+//! | [`monitoring`] | numbers of events and tools, and the tools that are registered |
+//! | [`tables`] | the encoding of exception and line tables |
 //! | [`tier2`] | whether the interpreter's own experimental compiler is on |
 //!
-//! Nothing is a trait: which version it is, is decided when the crate is compiled, and a module
-//! that lacks an item, or has one of another type, does not compile.
+//! No trait is involved: the version is decided when the crate is compiled, and a module that lacks
+//! an item, or has one of another type, does not compile.
 
 mod selftest;
 #[cfg(test)]
@@ -97,7 +97,7 @@ pub enum AbiError {
         /// The value in the table.
         expected: u64,
     },
-    /// A live object does not hold what it should.
+    /// A live object has another value than it should.
     #[error("the self-test of CPython's layout failed: {what}")]
     SelfTest {
         /// The disagreement.
@@ -164,11 +164,12 @@ fn in_words(version: std::ffi::c_ulong) -> String {
     }
 }
 
-/// Checks that the interpreter that is running is one that the tables describe.
+/// Checks that the running interpreter is one that the tables describe.
 ///
-/// It compiles and runs a few lines of Python. What it does not check is checked where it is first
-/// relied on, and done without if it disagrees: the counter of versions by [`dict_versions::find`],
-/// `interp::MONITORS` by [`monitoring::hears`], the words of [`audit_hooks`] by looking for them.
+/// It compiles and runs a few lines of Python. Three fields are checked elsewhere, before their
+/// first use, and are not used if they disagree: the counter of versions by
+/// [`dict_versions::find`], `interp::MONITORS` by [`monitoring::hears`], and the words of
+/// [`audit_hooks`] by a search for them.
 ///
 /// # Errors
 /// An [`AbiError`] names the first field that disagrees.

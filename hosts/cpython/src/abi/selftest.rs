@@ -1,10 +1,10 @@
 //! The live part of the validation: objects are made through the C API and read through the table.
 //!
-//! Reading at a wrong offset of a live object gives a wrong number, not a crash, as long as nothing
-//! that was read is followed as a pointer before it has been compared; that is the order kept here.
+//! A read at a wrong offset of a live object gives a wrong number, not a crash, as long as no value
+//! is followed as a pointer before it has been compared. The checks here keep to that order.
 //!
 //! Every function here runs with the GIL held and no exception pending, on objects that live while
-//! it runs: that is what makes its calls of the C API and its reads right.
+//! it runs. So its calls of the C API and its reads are sound.
 
 use super::*;
 use crate::capi::{_PyEval_EvalFrameDefault, PyUnstable_Type_AssignVersionTag};
@@ -874,7 +874,8 @@ unsafe fn instance(point: *mut PyObject, bound: *mut PyObject) -> Checked {
     }
 }
 
-/// Called by `look(check, marker)` as `check(look, marker)`: raises with what disagrees.
+/// Called by `look(check, marker)` as `check(look, marker)`: raises an error that names the field
+/// that disagrees.
 unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject {
     // SAFETY: see the module page.
     unsafe {
@@ -959,7 +960,8 @@ unsafe extern "C" fn check_frame(_: *mut PyObject, arguments: *mut PyObject) -> 
             let limit = read::<usize, _>(tstate, thread::DATASTACK_LIMIT);
             expect(
                 "_PyStackChunk.size",
-                // A block that was kept for later may be larger than what is used of it.
+                // The interpreter may reuse a block that it has kept, which may be larger than the
+                // used part.
                 size % chunk::USUAL_SIZE as usize == 0
                     && (limit - chunk) % chunk::USUAL_SIZE as usize == 0
                     && limit <= chunk + size,

@@ -1,4 +1,4 @@
-//! What an operator does after the first method has declined.
+//! The rest of an operator after its first method has returned `NotImplemented`.
 //!
 //! Safety: the contract of [`super`].
 
@@ -9,8 +9,9 @@ use pyo3_ffi::*;
 use std::ffi::{CStr, CString};
 use std::ptr;
 
-/// Array: what the method has given, which is taken over. It was the method of the left operand, unless `swapped`, and what
-/// comes after it is known to be a method of the right one's class, or nothing.
+/// Array: the result of the method that was called, which is taken over. If it is `declined`, that
+/// was the method of the left operand, and the class of the right one may have a method that is
+/// tried here. If `swapped`, no other method is tried.
 ///
 /// # Safety
 /// Live operands, and an array with one owned result; the lock is held.
@@ -37,7 +38,7 @@ pub unsafe extern "C" fn operator_rest(
     }
 }
 
-/// Whether a result is one, or an error: the object for "not implemented" is let go of.
+/// Returns true for a result or an error. `NotImplemented` is dropped.
 unsafe fn is_final(result: Obj) -> bool {
     // SAFETY: the caller's: an owned result, or null.
     unsafe {
@@ -50,7 +51,8 @@ unsafe fn is_final(result: Obj) -> bool {
 }
 
 unsafe fn binary_rest(number: u32, swapped: bool, a: Obj, b: Obj) -> Obj {
-    // SAFETY: the caller's: live operands. A slot is called as the interpreter does, and what it gives is owned.
+    // SAFETY: the caller's: live operands. A slot is called as the interpreter does, and its result
+    // is owned.
     unsafe {
         let Some(operator) = binary(number) else {
             PyErr_SetString(PyExc_SystemError, c"no such operator".as_ptr());
@@ -60,7 +62,7 @@ unsafe fn binary_rest(number: u32, swapped: bool, a: Obj, b: Obj) -> Obj {
         if !swapped && left != right {
             let of = |class| operator.of(class).map(|f| (f, f as usize));
             let result = match (of(left), of(right)) {
-                // Both stand for methods of the classes.
+                // The same slot function for both: each calls the method of its class.
                 (Some((_, own)), Some((_, other))) if own == other => {
                     reflected(operator.reflected, a, b)
                 }
@@ -86,7 +88,7 @@ unsafe fn binary_rest(number: u32, swapped: bool, a: Obj, b: Obj) -> Obj {
     }
 }
 
-/// What the right operand's method gives, if it has one.
+/// The result of the right operand's method, if it has one, else `NotImplemented`.
 unsafe fn reflected(name: &CStr, a: Obj, b: Obj) -> Obj {
     // SAFETY: the caller's: live operands. The name and the method are owned, and dropped once.
     unsafe {
@@ -109,7 +111,8 @@ unsafe fn reflected(name: &CStr, a: Obj, b: Obj) -> Obj {
 }
 
 unsafe fn compare_rest(number: u32, swapped: bool, a: Obj, b: Obj) -> Obj {
-    // SAFETY: the caller's: live operands. A slot is called as the interpreter does, and what it gives is owned.
+    // SAFETY: the caller's: live operands. A slot is called as the interpreter does, and its result
+    // is owned.
     unsafe {
         let Some(op) = CompareOp::from_arg(number) else {
             PyErr_SetString(PyExc_SystemError, c"no such comparison".as_ptr());

@@ -1,4 +1,4 @@
-//! Names: globals, builtins, namespaces, cells; and what makes functions and classes.
+//! Names (globals, builtins, namespaces, cells) and the operations that make functions and classes.
 //!
 //! Safety: the contract of [`super`].
 
@@ -57,8 +57,9 @@ unsafe fn namespace_for(frame: Frame, text: &'static CStr, name: Obj) -> Option<
 }
 
 pub unsafe extern "C" fn load_global(frame: Frame, name: i64) -> Obj {
-    // SAFETY: the thread's frame, whose code has a name of this number. A cell is believed only where the dict, which is exactly that,
-    // still has the name there; the lock is held, so nobody else uses the cells.
+    // SAFETY: the thread's frame, whose code has a name of this number. A cell is used only if the
+    // dict, an exact one, still has the name there; the lock is held, so no other thread uses the
+    // cells.
     unsafe {
         let name = frame_name(frame, name);
         let globals = globals(frame);
@@ -78,7 +79,7 @@ pub unsafe extern "C" fn load_global(frame: Frame, name: i64) -> Obj {
     }
 }
 
-/// Where names were found in namespaces. Each use looks whether that still holds.
+/// The places where names were found in namespaces. Each use checks that the place is still right.
 struct Places(UnsafeCell<[NameCell; PLACES_KEPT]>);
 
 const PLACES_KEPT: usize = 512;
@@ -221,7 +222,8 @@ pub unsafe extern "C" fn load_from_dict_or_globals(frame: Frame, name: i64, mapp
 }
 
 pub unsafe extern "C" fn load_from_dict_or_deref(frame: Frame, slot: i64, mapping: Obj) -> Obj {
-    // SAFETY: the thread's frame, whose code has a variable of this number, with a cell in its slot; a live mapping.
+    // SAFETY: the thread's frame, whose code has a variable of this number, with a cell in its
+    // slot; a live mapping.
     unsafe {
         let code: Obj = abi::slots::code(frame);
         let names: Obj = field(code, abi::code::LOCALSPLUS_NAMES);
@@ -240,12 +242,12 @@ pub unsafe extern "C" fn load_from_dict_or_deref(frame: Frame, slot: i64, mappin
     }
 }
 
-/// A cell that takes over what is in it, or null without an exception.
+/// A new cell, which takes its content over, or null without an exception.
 ///
 /// # Safety
 /// An owned object, or null; the lock is held.
 pub unsafe extern "C" fn new_cell(content: Obj) -> Obj {
-    // SAFETY: what is to be in the cell is owned, or null.
+    // SAFETY: the content is owned, or null.
     unsafe {
         let cell = PyCell_New(content);
         match cell.is_null() {
@@ -256,8 +258,8 @@ pub unsafe extern "C" fn new_cell(content: Obj) -> Obj {
     }
 }
 
-/// What the function, or method descriptor, is as an attribute of an object, which is taken over; null without an exception if there is
-/// no memory.
+/// Binds a function, or a method descriptor, to an object, which is taken over. The result is that
+/// of the attribute `this.method`; null without an exception if there is no memory.
 ///
 /// # Safety
 /// A live function, and an owned object of a class that it is for; the lock is held.
@@ -273,7 +275,8 @@ pub unsafe extern "C" fn bind_method(function: Obj, this: Obj) -> Obj {
     }
 }
 
-/// A function, or a method descriptor, as an attribute of an object: a new reference, or null with an exception.
+/// A function, or a method descriptor, as an attribute of an object: a new reference, or null with
+/// an exception.
 ///
 /// # Safety
 /// The lock is held; both are live, and the object is of a class that the descriptor is for.
@@ -288,7 +291,8 @@ pub unsafe fn bound(function: Obj, this: Obj) -> Obj {
 }
 
 pub unsafe extern "C" fn copy_free_vars(frame: Frame, count: i64) -> i64 {
-    // SAFETY: the thread's frame, whose function closes over so many variables: the last of its slots are theirs, and still empty.
+    // SAFETY: the thread's frame, whose function closes over so many variables: the last of its
+    // slots are theirs, and still empty.
     unsafe {
         let code: Obj = abi::slots::code(frame);
         let func: Obj = abi::slots::function(frame);
@@ -308,7 +312,8 @@ pub unsafe extern "C" fn copy_free_vars(frame: Frame, count: i64) -> i64 {
 }
 
 pub unsafe extern "C" fn make_function(frame: Frame, code: Obj) -> Obj {
-    // SAFETY: the thread's frame and a live code object; the new function is owned, and the lock is held.
+    // SAFETY: the thread's frame and a live code object; the new function is owned, and the lock is
+    // held.
     unsafe {
         let func = PyFunction_New(code, globals(frame));
         if !func.is_null() {
@@ -321,7 +326,7 @@ pub unsafe extern "C" fn make_function(frame: Frame, code: Obj) -> Obj {
 
 /// The function was just made: nothing watches it yet and the field is empty.
 pub unsafe extern "C" fn set_function_attribute(which: i64, func: Obj, value: Obj) -> i64 {
-    // SAFETY: a new function, and a live value of what that attribute has: the field is empty.
+    // SAFETY: a new function, and a live value for that attribute: the field is empty.
     unsafe {
         let func = func.cast::<PyFunctionObject>();
         let place = match FunctionAttribute::from_arg(which as u32) {
@@ -353,7 +358,7 @@ pub unsafe extern "C" fn load_build_class(frame: Frame) -> Obj {
 }
 
 pub unsafe extern "C" fn setup_annotations(frame: Frame) -> i64 {
-    // SAFETY: the thread's frame; what is looked up or made is owned, and dropped once.
+    // SAFETY: the thread's frame; each new reference is owned, and dropped once.
     unsafe {
         let locals = namespace(frame);
         if locals.is_null() {

@@ -1,7 +1,7 @@
 //! Slices with a start and a stop.
 //!
-//! A slice object is only made where somebody may see it: lists, tuples and strings are cut directly where the bounds
-//! are `None` or ints.
+//! Lists, tuples and strings are cut directly where the bounds are `None` or ints. A slice object
+//! is allocated only where other code gets it, such as a `__getitem__` written in Python.
 //!
 //! Safety: the contract of [`super`].
 
@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use std::ptr;
 
 pub unsafe extern "C" fn get_slice(a: Obj, start: Obj, stop: Obj) -> Obj {
-    // SAFETY: live operands; what is exactly of one of these classes is cut inside its length.
+    // SAFETY: live operands; an object of exactly one of these classes is cut inside its length.
     unsafe {
         sampling::count([a, start, stop]);
         let cut: Option<unsafe extern "C" fn(Obj, Py_ssize_t, Py_ssize_t) -> Obj> =
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn set_slice(a: Obj, start: Obj, stop: Obj, value: Obj) ->
     // SAFETY: live operands; the bounds are inside of the list.
     unsafe {
         sampling::count([a, start, stop]);
-        // What is not a sequence of one of these has its own ways to fail.
+        // All other operands go to the interpreter, which raises the right errors.
         if PyList_CheckExact(a) != 0
             && (PyList_CheckExact(value) != 0 || PyTuple_CheckExact(value) != 0)
             && let Some((low, high)) = bounds(start, stop, length(a))
@@ -77,9 +77,10 @@ pub unsafe extern "C" fn build_slice(start: Obj, stop: Obj, step: Obj) -> Obj {
     unsafe { PySlice_New(start, stop, step) }
 }
 
-/// `a[start:stop:step]`, where no step may be null.
+/// `a[start:stop:step]`; the step is null if there is none.
 pub unsafe extern "C" fn get_extended_slice(a: Obj, bounds: *mut Obj, count: i64) -> Obj {
-    // SAFETY: a live operand; the array has three references, of which the last may be null, and which are dropped once.
+    // SAFETY: a live operand; the array has three references, of which the last may be null, and
+    // which are dropped once.
     unsafe {
         let [start, stop, step] = [0, 1, 2].map(|i| *bounds.add(i));
         let mut result = if PyList_CheckExact(a) != 0 {
@@ -106,7 +107,8 @@ pub unsafe extern "C" fn get_extended_slice(a: Obj, bounds: *mut Obj, count: i64
     }
 }
 
-/// `a[slice]` of an exact list by a slice of ints; null, and no exception, if it must be asked for in the general way.
+/// `a[slice]` of an exact list by a slice of ints; null, and no exception, if the caller must take
+/// the general path.
 pub unsafe fn get_extended(a: Obj, slice: Obj) -> Obj {
     // SAFETY: the caller's: a live list of exactly that class, and a live slice.
     unsafe {
@@ -135,8 +137,8 @@ unsafe fn cut_list(a: Obj, start: Obj, stop: Obj, step: Obj) -> Obj {
     }
 }
 
-/// `a[start:stop:step]` of an exact list, where no step is 0, and a bound that is not given is the least or the greatest integer; null,
-/// and no exception, if there is no memory.
+/// `a[start:stop:step]` of an exact list; null, and no exception, if there is no memory. A step of
+/// 0 means that there is none, and the least or the greatest integer that there is no such bound.
 ///
 /// # Safety
 /// A live list of exactly that class; the lock is held.
@@ -150,8 +152,8 @@ pub unsafe extern "C" fn list_slice(a: Obj, start: i64, stop: i64, step: i64) ->
 
 /// A new list of items of a list; null, and no exception, if there is no memory.
 unsafe fn cut(a: Obj, extent: Extent) -> Obj {
-    // SAFETY: the caller's: a live list, which has these items. Those of the new list, which is nobody else's yet, are as many as its size
-    // says.
+    // SAFETY: the caller's: a live list, which has these items. No other code has the new list yet,
+    // and it gets as many items as its size gives.
     unsafe {
         let result = PyList_New(0);
         if result.is_null() {
@@ -176,9 +178,10 @@ unsafe fn cut(a: Obj, extent: Extent) -> Obj {
     }
 }
 
-/// `into[low:high] = from[start:stop:step]` of exact lists without the list between, the bounds as for [`list_slice`]. It runs no code of
-/// the program; says whether it was done. If not, nothing has happened: there is no memory, or what is replaced ends in a way that the
-/// program may notice.
+/// `into[low:high] = from[start:stop:step]` of exact lists without the list in between; the bounds
+/// are those of [`list_slice`]. Returns 1 if it was done; it runs no arbitrary user code. Returns
+/// 0, and nothing has happened, if there is no memory, or if a replaced object has a destructor
+/// that the program could observe, such as a `__del__`.
 ///
 /// # Safety
 /// Live lists of exactly that class; the lock is held.
@@ -191,7 +194,8 @@ pub unsafe extern "C" fn list_copy_slice(
     stop: i64,
     step: i64,
 ) -> i64 {
-    // SAFETY: live lists of exactly that class, perhaps one; each extent is inside of its list, and nothing runs that may change them.
+    // SAFETY: live lists of exactly that class, perhaps the same one; each extent is inside its
+    // list, and no code runs that may change them.
     unsafe {
         let [low, high, start, stop, step] =
             [low, high, start, stop, step].map(|n| n as Py_ssize_t);
@@ -199,7 +203,7 @@ pub unsafe extern "C" fn list_copy_slice(
         let copied = Extent::of(Py_SIZE(from), start, stop, step);
         let done = match replaced.count == copied.count {
             true if copied.count == 0 => true,
-            // What is in another order is had as often as before.
+            // The same items in the opposite order: no reference count changes.
             true if into == from && copied.is_reverse_of(&replaced) => {
                 replaced.of_list(into).reverse();
                 true
@@ -211,7 +215,7 @@ pub unsafe extern "C" fn list_copy_slice(
     }
 }
 
-/// Which items of a sequence a slice has.
+/// The items of a sequence that a slice has.
 struct Extent {
     first: Py_ssize_t,
     step: Py_ssize_t,
@@ -219,7 +223,8 @@ struct Extent {
 }
 
 impl Extent {
-    /// In a sequence of a length. With a negative step an end that lies below the sequence is one before the first item.
+    /// The extent in a sequence of the given length. With a negative step, a stop below the
+    /// sequence is one before the first item.
     fn of(length: Py_ssize_t, start: Py_ssize_t, stop: Py_ssize_t, step: Py_ssize_t) -> Extent {
         let (least, most) = match step > 0 {
             true => (0, length),
@@ -239,7 +244,7 @@ impl Extent {
         Extent { first, step, count }
     }
 
-    /// Whether it has the same items, the last one first, where there are some.
+    /// Returns true if it has the same items, the last one first. It has at least one.
     fn is_reverse_of(&self, other: &Extent) -> bool {
         self.step == -1 && other.step == 1 && self.first == other.first + other.count - 1
     }
@@ -256,7 +261,8 @@ impl Extent {
 
     /// The items in a list, of which there are some, one after the other.
     unsafe fn of_list<'a>(&self, list: Obj) -> &'a mut [Obj] {
-        // SAFETY: the caller's: a live list, which has these items, and nobody else looks at them as long as the slice is used.
+        // SAFETY: the caller's: a live list, which has these items; no other code accesses them as
+        // long as the slice is used.
         unsafe {
             let items: *mut Obj = field(list, abi::list::ITEMS);
             std::slice::from_raw_parts_mut(items.offset(self.first), self.count as usize)
@@ -264,10 +270,11 @@ impl Extent {
     }
 }
 
-/// Replace items of a list by as many others, which may be its own too, if none of them ends in a way that the program may notice; says
-/// whether that was done.
+/// Replace items of a list by as many others, perhaps its own. Returns false, and nothing has
+/// happened, if the program could observe the deallocation of one of the old items.
 unsafe fn replace_items(into: Obj, replaced: &Extent, from: Obj, copied: &Extent) -> bool {
-    // SAFETY: the caller's: live lists with these items. The slice is made when the new ones, which may be the same, are read.
+    // SAFETY: the caller's: live lists with these items. The slice is made after the new items,
+    // which may be the same, are read.
     unsafe {
         let new: Objects = copied.items(from).map(|item| Py_NewRef(item)).collect();
         let items = replaced.of_list(into);
@@ -285,7 +292,8 @@ unsafe fn replace_items(into: Obj, replaced: &Extent, from: Obj, copied: &Extent
 
 /// The same of lists, by more or fewer.
 unsafe fn replace_slice(into: Obj, replaced: Extent, from: Obj, copied: Extent) -> bool {
-    // SAFETY: the caller's: live lists with these items. A reference that was dropped for a try is taken again before the object could end.
+    // SAFETY: the caller's: live lists with these items. A reference that was dropped as a test is
+    // taken again before the object could be deallocated.
     unsafe {
         let list = cut(from, copied);
         if list.is_null() {
@@ -310,8 +318,9 @@ unsafe fn replace_slice(into: Obj, replaced: Extent, from: Obj, copied: Extent) 
 /// Objects, on the native stack if they are few.
 type Objects = SmallVec<[Obj; 32]>;
 
-/// Drop a reference to each object, and give those of which it was the last one: who is given them ends them. None, and nothing is
-/// dropped, if the program may notice the end of one.
+/// Drop a reference to each object. Returns those of which it was the last reference; the caller
+/// deallocates them. `None`, and nothing is dropped, if the program could observe the deallocation
+/// of one.
 unsafe fn drop_quietly(objects: &[Obj]) -> Option<Objects> {
     // SAFETY: the caller's: live objects, of each of which one reference is its own to drop.
     unsafe {
@@ -334,10 +343,11 @@ unsafe fn drop_quietly(objects: &[Obj]) -> Option<Objects> {
 /// Items that are replaced one by one, on the native stack.
 const MOST_REPLACED: usize = 64;
 
-/// Replace as many items of a list from `low` as another list has; the old ones die when all are replaced, the last
-/// first.
+/// Replace as many items of a list from `low` as another list has. The old ones die after all are
+/// replaced, the last first.
 unsafe fn replace(list: Obj, low: Py_ssize_t, with: Obj) {
-    // SAFETY: the caller's: two lists, of which the first has as many items from `low` on as the second, at most `MOST_REPLACED`.
+    // SAFETY: the caller's: two lists; the first has, from `low`, at least the items of the second,
+    // which are at most `MOST_REPLACED`.
     unsafe {
         let count = Py_SIZE(with) as usize;
         let from: *const Obj = field(with, abi::list::ITEMS);
@@ -353,7 +363,7 @@ unsafe fn replace(list: Obj, low: Py_ssize_t, with: Obj) {
 }
 
 unsafe fn length(a: Obj) -> Py_ssize_t {
-    // SAFETY: the caller's: a live object with a size: a list, a tuple or a string of exactly that class.
+    // SAFETY: the caller's: a live object with a size: an exact list, tuple or string.
     unsafe {
         if PyUnicode_CheckExact(a) != 0 {
             PyUnicode_GetLength(a)
@@ -363,8 +373,8 @@ unsafe fn length(a: Obj) -> Py_ssize_t {
     }
 }
 
-/// The offsets that two bounds stand for, in order and in range; `None` if they are not `None` or ints of a machine
-/// word.
+/// The offsets of two bounds, in order and in range. `None` unless each bound is `None` or an int
+/// that fits in a machine word.
 unsafe fn bounds(start: Obj, stop: Obj, length: Py_ssize_t) -> Option<(Py_ssize_t, Py_ssize_t)> {
     // SAFETY: the caller's: live bounds.
     unsafe {

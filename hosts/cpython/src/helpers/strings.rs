@@ -7,7 +7,7 @@ use crate::capi::{Obj, field};
 use pyo3_ffi::Py_XDECREF;
 use std::slice;
 
-/// Whether two exact strings have the same characters: 1 or 0.
+/// Compares the characters of two exact strings: 1 if they are the same, else 0.
 ///
 /// # Safety
 /// Live strings of exactly that class.
@@ -19,7 +19,7 @@ pub unsafe extern "C" fn same_text(a: Obj, b: Obj) -> i64 {
     }
 }
 
-/// How many bytes a character of an exact string has. A string has the least that will do.
+/// The number of bytes of a character in an exact string: the least that its characters allow.
 unsafe fn width(text: Obj) -> usize {
     // SAFETY: the caller's: a live string, which says itself how wide its characters are.
     unsafe {
@@ -29,7 +29,8 @@ unsafe fn width(text: Obj) -> usize {
 }
 
 unsafe fn bytes<'a>(text: Obj) -> &'a [u8] {
-    // SAFETY: the caller's: a live compact string, whose characters follow its head; they do not change while it lives.
+    // SAFETY: the caller's: a live compact string, whose characters follow its head; they do not
+    // change while it lives.
     unsafe {
         let state: u32 = field(text, unicode::STATE);
         let offset = match state & unicode::STATE_ASCII as u32 {
@@ -42,8 +43,8 @@ unsafe fn bytes<'a>(text: Obj) -> &'a [u8] {
     }
 }
 
-/// A value of a template string: array of the value, its expression, and a format if there is one. The immediate is 0, or the number of a
-/// [`Conversion`](cladonia::bytecode::Conversion) from 1.
+/// A value of a template string: array of the value, its expression, and a format if there is one.
+/// The immediate is 0, or the number of a [`Conversion`](cladonia::bytecode::Conversion) from 1.
 pub unsafe extern "C" fn build_interpolation(conversion: i64, array: *mut Obj, count: i64) -> Obj {
     // SAFETY: the array has so many owned objects, each of which is dropped once.
     unsafe {

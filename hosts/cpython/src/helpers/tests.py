@@ -1,4 +1,4 @@
-# Each case runs the interpreter's bytecode and the helper on the same operands and compares what comes out.
+# Runs the interpreter's bytecode and the helper on the same operands and compares the results.
 import faulthandler
 import operator
 import sys

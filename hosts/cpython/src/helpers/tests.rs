@@ -10,8 +10,8 @@ use pyo3_ffi::*;
 use std::ffi::CStr;
 use std::ptr;
 
-/// `helper(name, imms, operands, array, outputs)`: call a helper on the caller's frame. `NULL` stands for null; a
-/// string among the immediates is a name of the caller's code.
+/// `helper(name, imms, operands, array, outputs)`: call a helper on the caller's frame. `NULL` is
+/// passed as null; a string among the immediates is a name of the caller's code.
 unsafe extern "C" fn helper(_self: Obj, args: Obj) -> Obj {
     // SAFETY: called by the test script with five arguments of these types.
     unsafe {

@@ -1,10 +1,19 @@
-//! Tracebacks: an entry for each frame that an exception passes, made at once or when somebody can see it.
+//! Tracebacks: an entry for each frame that an exception passes, added at once or when the
+//! traceback becomes observable.
 //!
 //! # Entries that wait
-//! An exception that nobody but its handler has, whose handler drops it before any code of the program may run, dies without
-//! anybody having seen its traceback. So its handler's frame enters it only on the ways where it does not: compiled code
-//! [asks for that](complete) there, exits do it first of all, and the end of the handler [forgets](forget) it. On none of the
-//! ways between does other code run, so there is at most one such entry in the process.
+//! ```python
+//! try:
+//!     x = table[key]
+//! except KeyError:
+//!     x = None
+//! ```
+//! Only the handler has this exception, and it drops it before arbitrary user code may run. So no
+//! code ever sees its traceback, and the entry of the handler's frame is not added. The entry
+//! waits, and is added only on the paths on which the traceback is observable: compiled code
+//! [completes](complete) it there, and side exits do so before all else. The end of the handler
+//! [forgets](forget) it. No other code runs on the paths in between, so at most one entry waits in
+//! the process.
 //!
 //! Safety: the contract of [`super`].
 
@@ -16,11 +25,12 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The exception whose entry waits, or null.
 static WAITING: AtomicPtr<PyObject> = AtomicPtr::new(ptr::null_mut());
-/// Where the current frame was when that was raised.
+/// The instruction of the current frame that raised that exception.
 static WAITING_AT: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 
-/// Add the current instruction to the traceback of the pending exception. Without memory for a frame object, as in the
-/// interpreter, that is what is pending then. A frame that has not come to its `RESUME` is in no traceback.
+/// Add the current instruction to the traceback of the pending exception. Without memory for a
+/// frame object, a `MemoryError` is pending afterwards, as in the interpreter. A frame that has not
+/// come to its `RESUME` is in no traceback.
 ///
 /// # Safety
 /// The running thread; its frame is where the exception was raised.
@@ -48,7 +58,8 @@ pub unsafe fn add(thread: Thread) {
     }
 }
 
-/// An error was returned. If no exception says which, which is a mistake of some C extension, raise the interpreter's `SystemError` for that.
+/// Call this after an error. If no exception is set, which is a mistake of some C extension, it
+/// raises the interpreter's `SystemError` for that.
 ///
 /// # Safety
 /// The running thread.
@@ -73,7 +84,8 @@ fn raise_missing() {
     }
 }
 
-/// [`add`], unless the exception is nobody else's and its end shows it to nobody: then that waits.
+/// [`add`], or let the entry wait, if there is no other reference to the exception and no finaliser
+/// that gets it.
 pub(super) unsafe fn put_off(thread: Thread) {
     // SAFETY: the caller's: the running thread.
     unsafe {
@@ -89,14 +101,15 @@ pub(super) unsafe fn put_off(thread: Thread) {
     }
 }
 
-/// Enter what waits, if anything does: the current frame into the traceback of an exception that is about to be seen. Without
-/// memory for that, the entry is missing.
+/// Add the entry that waits, if there is one: the current frame, to the traceback of an exception
+/// that becomes observable now. Without memory for that, the entry is missing.
 ///
 /// # Safety
 /// The running thread, whose frame is that of the handler if an entry waits.
 #[inline]
 pub unsafe fn complete(thread: Thread) {
-    // SAFETY: the caller's: the running thread. What waits is alive: its handler has it.
+    // SAFETY: the caller's: the running thread. The exception of a waiting entry is alive: its
+    // handler has a reference.
     unsafe {
         let exception = WAITING.load(Ordering::Relaxed);
         if !exception.is_null() {
@@ -108,7 +121,8 @@ pub unsafe fn complete(thread: Thread) {
 
 #[cold]
 unsafe fn enter_late(thread: Thread, exception: Obj) {
-    // SAFETY: the caller's: the running thread, whose frame is that of the handler, and an exception that it has.
+    // SAFETY: the caller's: the running thread, whose frame is that of the handler, and an
+    // exception of which it has a reference.
     unsafe {
         let frame: Frame = field(thread, abi::thread::CURRENT_FRAME);
         let here: *mut u8 = field(frame, abi::frame::INSTR_PTR);
@@ -118,7 +132,7 @@ unsafe fn enter_late(thread: Thread, exception: Obj) {
             WAITING_AT.load(Ordering::Relaxed),
         );
         if !abi::frames::is_incomplete(frame) {
-            // What is pending already, if anything is, has come from the handler.
+            // An exception that is pending here, if there is one, comes from the handler.
             let pending = PyErr_GetRaisedException();
             let object = frame_object(frame);
             if object.is_null() || !enter(exception, frame, object) {
@@ -130,8 +144,8 @@ unsafe fn enter_late(thread: Thread, exception: Obj) {
     }
 }
 
-/// The last reference that a handler's frame has to its exception is about to be dropped: what waits for that is not needed, unless
-/// somebody has it after all.
+/// Call this before the handler's frame drops its last reference to its exception. A waiting entry
+/// is not needed any more, unless there is another reference to the exception.
 #[inline]
 pub(super) unsafe fn forget(thread: Thread, exception: Obj) {
     // SAFETY: the caller's: the running thread, and an exception or null.
@@ -161,8 +175,9 @@ unsafe fn frame_object(frame: Frame) -> Obj {
 
 /// The interpreter's `PyTraceBack_Here` for a frame; false with an exception if there is no memory.
 unsafe fn enter(exception: Obj, frame: Frame, object: Obj) -> bool {
-    // SAFETY: the caller's: a live exception, a frame and its frame object. The new entry's fields are all set before the collector sees
-    // it, and the reference to the one before moves into it.
+    // SAFETY: the caller's: a live exception, a frame and its frame object. All fields of the new
+    // entry are set before the collector tracks it, and the reference to the entry before moves
+    // into it.
     unsafe {
         let made: *mut PyTracebackObject = PyObject_GC_New(&raw mut PyTraceBack_Type);
         if made.is_null() {
@@ -175,7 +190,7 @@ unsafe fn enter(exception: Obj, frame: Frame, object: Obj) -> bool {
         (*made).tb_next = (*exception).traceback.cast();
         (*made).tb_frame = Py_NewRef(object).cast();
         (*made).tb_lasti = at.offset_from(units) as _;
-        // Computed when somebody asks.
+        // -1: computed when the attribute is read.
         (*made).tb_lineno = -1;
         PyObject_GC_Track(made.cast());
         (*exception).traceback = made.cast();

@@ -36,7 +36,8 @@ pub unsafe extern "C" fn get_iter(thread: Thread, a: Obj) -> Obj {
     }
 }
 
-/// What a special method without arguments gives, if the object's class is the program's and has a function by this name.
+/// The result of a special method without arguments, if the object's class is a user class and has
+/// a Python function by this name.
 #[inline]
 unsafe fn special(thread: Thread, object: Obj, name: Obj) -> Option<Obj> {
     // SAFETY: the caller's: the running thread, a live object, and a name or null.
@@ -53,7 +54,8 @@ unsafe fn special(thread: Thread, object: Obj, name: Obj) -> Option<Obj> {
 }
 
 pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> i64 {
-    // SAFETY: the running thread, with the lock held, and a live operand; there is room for a result.
+    // SAFETY: the running thread, with the lock held, and a live operand; there is room for a
+    // result.
     unsafe {
         if Py_TYPE(iter) == &raw mut PyListIter_Type {
             return list_iterators::next(iter, out);
@@ -108,7 +110,8 @@ pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> 
 /// # Safety
 /// A live list or tuple of exactly that class, and a live exact int; the lock is held.
 pub unsafe fn seq_iter_at(seq: Obj, next: Obj) -> Obj {
-    // SAFETY: the caller's: a live list or tuple of exactly that class, whose iterator is nobody else's yet, and a live exact int.
+    // SAFETY: the caller's: a live list or tuple of exactly that class, whose iterator no other
+    // code has yet, and a live exact int.
     unsafe {
         let made = PyObject_GetIter(seq);
         if !made.is_null() {
@@ -123,7 +126,7 @@ pub unsafe fn seq_iter_at(seq: Obj, next: Obj) -> Obj {
     }
 }
 
-/// Where the items of a tuple or list of exactly that class are.
+/// The address of the items of an exact tuple or list.
 pub(super) unsafe fn items_of(a: Obj) -> Option<*const Obj> {
     // SAFETY: the caller's: a live object.
     unsafe {
@@ -154,7 +157,8 @@ pub unsafe extern "C" fn unpack_sequence(thread: Thread, count: i64, a: Obj, out
 
 /// The immediate: items before the star in the low byte, items after it above.
 pub unsafe extern "C" fn unpack_ex(thread: Thread, counts: i64, a: Obj, out: *mut Obj) -> i64 {
-    // SAFETY: the running thread and a live operand; there is room for as many results as the counts say.
+    // SAFETY: the running thread and a live operand; there is room for as many results as the
+    // counts give.
     unsafe {
         unpack(
             thread,
@@ -168,7 +172,8 @@ pub unsafe extern "C" fn unpack_ex(thread: Thread, counts: i64, a: Obj, out: *mu
 
 /// The interpreter fills its stack downwards, so that the first item comes out last.
 unsafe fn unpack(thread: Thread, a: Obj, before: usize, after: i32, out: *mut Obj) -> i64 {
-    // SAFETY: the caller's: there is room for the results, all of which are written where the call succeeds.
+    // SAFETY: the caller's: there is room for the results, all of which are written if the call
+    // succeeds.
     unsafe {
         let total = if after < 0 {
             before

@@ -1,11 +1,11 @@
-//! Who hears of audited events: two words, one of the process and one of the interpreter, that are
-//! null where none does.
+//! The hooks of audited events: two words, one of the process and one of the interpreter, which are
+//! null if there is no hook.
 //!
-//! That of the process lies in `_PyRuntime` behind what has grown in patch versions (283320 bytes
-//! in 3.13.0, 283408 in 3.13.15, others without perf trampolines), so it is found in the
-//! interpreter that runs: a tracer of references is set for a moment, which can be told from all
-//! else, and looked for; the word lies at a fixed distance behind it. What lies between is compared
-//! with what is known of it.
+//! The word of the process lies in `_PyRuntime` behind fields that have grown in patch versions
+//! (283320 bytes in 3.13.0, 283408 in 3.13.15, others without perf trampolines), so it is searched
+//! for in the running interpreter. A tracer of references, whose two words occur nowhere else, is
+//! set for a moment and searched for; the word lies at a fixed distance behind it. The fields in
+//! between are compared with their known values.
 
 use super::layouts::{debug, interp};
 use crate::abi::read;
@@ -72,7 +72,7 @@ unsafe fn find(runtime: *const u8) -> Option<usize> {
             return None;
         }
         let is_mark = |at: &usize| {
-            // The words change under the slice, so they are read as what they are.
+            // The words change under the slice, so each is read as volatile.
             let at = words.as_ptr().add(*at);
             [at.read_volatile(), at.add(1).read_volatile()] == pair
         };

@@ -27,7 +27,7 @@ pub fn reraise_units() -> impl Iterator<Item = *const u8> {
     RERAISE_UNITS.0.iter().map(|unit| unit.as_ptr())
 }
 
-/// How the instruction at which a frame stopped returns, if it does.
+/// The kind of return of the instruction at which a frame stopped, if it returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Returns {
     /// It returns the top of the stack.

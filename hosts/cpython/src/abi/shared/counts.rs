@@ -40,7 +40,8 @@ pub fn take(b: &mut Builder<'_>, object: Value) {
     b.switch_to(done);
 }
 
-/// Drops a reference to an object, unless that is immortal. Returns whether it was the last one: the caller deallocates the object then.
+/// Drops a reference to an object that is not immortal. Returns true if it was the last one: then
+/// the caller deallocates the object.
 ///
 /// # Safety
 /// A live object; the reference is the caller's.
@@ -125,12 +126,12 @@ unsafe fn change(object: *mut PyObject, by: i32) {
     }
 }
 
-/// Returns whether an object has no references, and is deallocated later. From 3.14 on the
-/// interpreter puts off the deallocation of what the collector tracks where the thread's stack is
-/// nearly used up, which it always is in a thread with a stack of 64 KiB. Watchers are called only
-/// when it happens. Until then the interpreter links such objects, through the place of the
-/// collector's link (3.14.8), or else through that of the count; a function, which the collector
-/// tracks as long as it is alive, is not tracked in the latter case.
+/// Returns true for an object without references whose deallocation the interpreter has put off.
+/// From 3.14 on it puts off the deallocation of objects that the collector tracks when the thread's
+/// stack is nearly used up, which is always so in a thread with a stack of 64 KiB. Watchers are
+/// called only at the deallocation. Until then the interpreter links such objects, through the
+/// place of the collector's link (3.14.8), or else through that of the count. In the latter case a
+/// function is not tracked, while a live function always is.
 ///
 /// # Safety
 /// `object` is an object whose memory has not been freed.

@@ -1,5 +1,5 @@
-//! What the interpreter notes in a code object while it executes it: specialised opcodes, their
-//! caches, and counters.
+//! The profile that the interpreter keeps in a code object while it executes it: specialised
+//! opcodes, their caches, and counters.
 
 use super::forms;
 use super::layouts::{code, function, interp};
@@ -26,7 +26,7 @@ pub enum Observed {
         /// True if it had a dictionary of its own.
         has_dict: bool,
     },
-    /// The operand, or what is called, is the class that has this version.
+    /// The operand, or the callee, is the class that has this version.
     Class(u32),
     /// The callee is this builtin class.
     Builtin(*mut PyObject),
@@ -34,7 +34,7 @@ pub enum Observed {
     Function(u32),
 }
 
-/// Returns what the interpreter observed of the operands of the instruction at `unit` (of
+/// Returns the operands that the interpreter observed at the instruction at `unit` (of
 /// `co_code_adaptive`), if it is a specialised form of the general opcode `general`.
 ///
 /// # Safety
@@ -84,7 +84,8 @@ pub unsafe fn observed(unit: *const u16, general: u8) -> Observed {
             oc::CALL_TYPE_1 => Observed::Builtin((&raw mut ffi::PyType_Type).cast()),
             oc::CALL_STR_1 => Observed::Builtin((&raw mut ffi::PyUnicode_Type).cast()),
             oc::CALL_TUPLE_1 => Observed::Builtin((&raw mut ffi::PyTuple_Type).cast()),
-            // The function of a bound method is not what is called.
+            // The forms for bound methods are not here: their version is that of the method's
+            // function, and the callee is the bound method.
             oc::CALL_PY_EXACT_ARGS | oc::CALL_PY_GENERAL => Observed::Function(version(unit)),
             _ => Observed::Nothing,
         }
@@ -116,12 +117,13 @@ pub unsafe fn kept_version(unit: *const u16) -> Option<u32> {
 
 /// Returns how often the interpreter has executed the instruction, as long as that is too seldom to
 /// specialise it. Its counter begins with a wait of two executions and has a longer one after every
-/// attempt that fails. `None` from then on, and for what is never specialised.
+/// attempt that fails. `None` from then on, and for an instruction that is never specialised.
 ///
 /// # Safety
 /// As of [`observed`].
 pub unsafe fn first_executions(unit: *const u16) -> Option<u32> {
-    // SAFETY: the caller's promise; what is adaptive has a cache that begins with the counter.
+    // SAFETY: the caller's promise; an adaptive instruction has a cache that begins with the
+    // counter.
     unsafe {
         let opcode = opcode_at(unit);
         if !ADAPTIVE.contains(&opcode) && !forms::ADAPTIVE.contains(&opcode) {
@@ -138,7 +140,7 @@ pub unsafe fn first_executions(unit: *const u16) -> Option<u32> {
 /// # Safety
 /// The thread has the GIL.
 pub unsafe fn function_of_version(version: u32) -> *mut PyObject {
-    // SAFETY: the caller's promise; what is in the table is a function's memory, with the
+    // SAFETY: the caller's promise; an entry of the table is the memory of a function, with the
     // collector's header before it.
     unsafe {
         let found = of_version(version, 0, function::VERSION);

@@ -1,8 +1,8 @@
-//! The instructions, and what they do in terms of the core's ops.
+//! The instructions, and the core's ops for them.
 //!
-//! What is peculiar to the version ends here: argument prefixes, caches, superinstructions, how
-//! arguments are packed, and from where jumps are counted. What only one version has is in its
-//! `forms`.
+//! This layer hides the encoding of the version: argument prefixes, caches, superinstructions,
+//! packed arguments, and the base from which jumps are counted. Instructions that only one version
+//! has are in its `forms`.
 
 use super::forms;
 use super::opcodes as oc;
@@ -18,7 +18,7 @@ use std::ffi::c_char;
 pub struct Instruction {
     /// The opcode, which is a general one.
     pub opcode: u8,
-    /// The argument, with what prefixes add to it.
+    /// The argument, including the bits of its prefixes.
     pub arg: u32,
     /// The position of its first prefix, in code units: the interpreter may continue there.
     pub resume: u32,
@@ -79,8 +79,8 @@ pub fn name(opcode: u8) -> &'static str {
 }
 
 impl Instruction {
-    /// Returns the ops that do what the instruction does, one or two; `None` if it does not occur
-    /// in a function.
+    /// Returns the one or two ops that have the effect of the instruction; `None` if it does not
+    /// occur in a function.
     pub fn lower(&self) -> Option<[Option<Part>; 2]> {
         let own = forms::lower(self);
         if own.is_some() {
@@ -126,8 +126,8 @@ impl Instruction {
                 let operator = *BINARY_OPERATORS.get((arg % operators) as usize)?;
                 (arg < 2 * operators).then(|| one(Op::BinaryOp, operator as u32 + in_place, 0))?
             }
-            // The interpreter continues behind END_FOR and what follows it (POP_TOP, or POP_ITER,
-            // which pops the iterator).
+            // The interpreter continues behind END_FOR and the instruction after it (POP_TOP, or
+            // POP_ITER, which pops the iterator).
             oc::FOR_ITER => one(Op::ForIter, next + arg + 2, 0),
             opcode => {
                 let mut rows = PLAIN.iter().chain(forms::PLAIN);
@@ -300,7 +300,7 @@ unsafe extern "C" {
     static _PyIntrinsics_BinaryFunctions: [BinaryRow; 1 + BINARY_INTRINSICS.len()];
 }
 
-/// Opcodes that are ops of the same meaning. What is in no table here never occurs in a code
+/// Opcodes that are ops of the same meaning. An opcode in no table here never occurs in a code
 /// object: `CACHE`, `RESERVED`, `ENTER_EXECUTOR` (undone by the interpreter's own copy).
 const PLAIN: &[(u8, Op)] = &[
     (oc::BINARY_SLICE, Op::BinarySlice),
@@ -328,8 +328,8 @@ const PLAIN: &[(u8, Op)] = &[
     (oc::DICT_MERGE, Op::DictMerge),
     (oc::DICT_UPDATE, Op::DictUpdate),
     (oc::END_ASYNC_FOR, Op::EndAsyncFor),
-    // Reached only when a generator that the interpreter runs inline is used up; it drops what the
-    // generator returned.
+    // Reached only when a generator that the interpreter runs inline is used up; it drops the value
+    // that the generator returned.
     (oc::END_FOR, Op::PopTop),
     (oc::END_SEND, Op::EndSend),
     (oc::EXIT_INIT_CHECK, Op::ExitInitCheck),

@@ -26,9 +26,9 @@ pub const NO_EVENT: i32 = -1;
 /// a second tool, as `sys.settrace` is where we listen.
 pub const FORGETS_TRACED_INSTRUCTIONS: bool = true;
 
-/// Returns whether a tool, and none that has not registered for it, is recorded for an event where
-/// the table has that record. What [`tools_of`] reads is checked by it when the first events have
-/// been registered.
+/// Returns true if the table of monitors has this tool recorded for an event. After the first
+/// events have been registered, the runtime checks with it the bytes that [`tools_of`] reads: they
+/// must have the tool for the registered events, and not for others.
 ///
 /// # Safety
 /// The thread has the GIL.
@@ -57,7 +57,7 @@ pub unsafe fn tools_of(interpreter: *mut PyInterpreterState) -> u8 {
 /// The thread has the GIL; `code` is a code object.
 #[inline]
 pub unsafe fn tools_of_code(code: *mut PyObject) -> u8 {
-    // SAFETY: the table, if there is one, is an array of bytes at the beginning of what is kept for
+    // SAFETY: the table, if there is one, is an array of bytes at the beginning of the data for
     // instrumentation.
     unsafe {
         let local: *const u8 = abi::read(code, code::MONITORING);

@@ -1,5 +1,5 @@
-//! What native execution of an instruction saves, as far as its opcode tells: the interpreter's
-//! specialised forms say what kind of operands it has.
+//! The time that native execution of an instruction saves, estimated from its opcode: the
+//! interpreter's specialised forms show the types of its operands.
 
 use super::forms;
 use super::opcodes as oc;
@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 
 /// Tenths of a nanosecond that one execution of an instruction with this opcode takes less in
 /// compiled code. Measured with loops of one kind of instruction each, on an interpreter with the
-/// optimisations of a distribution, and rounded: what counts is whether it is a dispatch (1 ns), an
+/// optimisations of a distribution, and rounded. Only the class matters: a dispatch (1 ns), an
 /// operation on unboxed numbers (6 to 10 ns), a call of a Python function (20 ns and more), or work
-/// that C code does either way.
+/// that C code does in both cases.
 const fn of(opcode: u8) -> i64 {
     if let Some(tenths) = forms::saving(opcode) {
         return tenths;
@@ -71,7 +71,7 @@ const fn of(opcode: u8) -> i64 {
 }
 
 /// Returns the time that an execution of a code object saves in each of its instructions, in their
-/// order; for an instruction in a loop, what an iteration saves.
+/// order; for an instruction in a loop, the time that one iteration saves.
 ///
 /// # Safety
 /// `units` points to the first of `len` units of a live code object.
@@ -100,9 +100,10 @@ fn next(at: usize, opcode: u8) -> usize {
     at + 1 + oc::CACHES[opcode as usize] as usize
 }
 
-/// Returns how often each instruction is executed in an execution of the code, or in an iteration
-/// of the innermost loop around it: as the last sixteen outcomes of each branch tell, which the
-/// interpreter keeps in its cache (`history`). What only an exception leads to is never.
+/// Returns how often each instruction is executed in one execution of the code, or in one iteration
+/// of the innermost loop around it. This follows from the last sixteen outcomes of each branch,
+/// which the interpreter keeps in its cache (`history`). Code that only an exception reaches counts
+/// as never executed.
 fn shares(instructions: &[Instruction], history: impl Fn(usize) -> u16) -> Vec<f64> {
     let ends = instructions
         .iter()
@@ -151,7 +152,7 @@ fn shares(instructions: &[Instruction], history: impl Fn(usize) -> u16) -> Vec<f
             _ => continue,
         };
         here -= taken;
-        // Out of a loop comes what went in, whichever way.
+        // A loop is left as often as it is entered, by any of its exits.
         let left = loops
             .iter()
             .filter(|(first, last, _)| (*first..=*last).contains(&at) && target > *last);

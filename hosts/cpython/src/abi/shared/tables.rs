@@ -1,5 +1,5 @@
-//! How the interpreter writes the tables of a code object: which handler guards an instruction, and
-//! which line it belongs to.
+//! The encoding of the tables of a code object: the handler that guards an instruction, and the
+//! line to which it belongs.
 
 /// An entry of an exception table, in code units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,8 +73,8 @@ impl Iterator for Handlers<'_> {
     }
 }
 
-/// The handler of an exception raised at a code unit. What follows an entry that cannot be read is
-/// as if it were not there.
+/// The handler of an exception raised at a code unit. The entries after one that cannot be read are
+/// ignored.
 pub fn handler_at(table: &[u8], pos: u32) -> Option<HandlerEntry> {
     handlers(table)
         .map_while(Result::ok)

@@ -1,11 +1,11 @@
-//! How the interpreter passes the arguments of a vectorcall: from the operand stack of the frame
+//! The arguments of a vectorcall from the interpreter, which are on the operand stack of the frame
 //! that is calling.
 //!
 //! They lie in the slots of the current frame, on the data stack or in a generator. Below them lies
-//! the callable, or a null and then the callable. A C function may pass on what it was given where
-//! it lies (`context.run(f, x)` calls `f` with `x` in place), and then `f` is below its arguments
+//! the callable, or a null and then the callable. A C function may pass on its own arguments where
+//! they lie (`context.run(f, x)` calls `f` with `x` in place), and then `f` is below its arguments
 //! too. But those are fewer than the instruction of the current frame passes: that has as many as
-//! its argument says, and one more where an object is between the callable and them.
+//! its argument gives, and one more where an object is between the callable and them.
 
 use super::layouts::{code, frame, thread};
 use crate::abi::read;
@@ -79,7 +79,7 @@ pub fn branch_on_owner(
     b.br(fits, take, &[], copy, &[]);
 }
 
-/// Go on in a new block if a condition holds; else branch to `other`.
+/// Continue in a new block if a condition holds; else branch to `other`.
 fn go_on_if(b: &mut Builder<'_>, condition: Value, other: Block) {
     let next = b.block();
     b.br(condition, next, &[], other, &[]);
@@ -97,8 +97,8 @@ pub unsafe fn are_owned(
     args: *const *mut PyObject,
     given: usize,
 ) -> bool {
-    // SAFETY: a frame that is not the C stack's has a code object and an instruction of that. What
-    // is read below the arguments lies between the start of the frame and them.
+    // SAFETY: a frame that is not the C stack's has a code object and an instruction of that. The
+    // words that are read below the arguments lie between the start of the frame and them.
     unsafe {
         let current: *const u8 = read(ts, thread::CURRENT_FRAME);
         if current.is_null()
@@ -122,8 +122,8 @@ pub unsafe fn are_owned(
     }
 }
 
-/// LIR that gives up what the calling frame's stack owns of copied arguments: nothing, since none
-/// are copied that it owns.
+/// LIR that gives up the references that the calling frame's stack owns to copied arguments: none,
+/// since it owns no argument that is copied.
 pub fn give_up(_b: &mut Builder<'_>, _ts: Value, _callee: Value, _args: Value, _given: usize) {}
 
 /// Returns the arguments, which are taken from the stack.

@@ -1,5 +1,5 @@
-//! What a dict notes when one of its values is replaced: a version, of which each change takes the
-//! next, and who watches it.
+//! The record that a dict keeps of a replaced value: a version, of which each change takes the
+//! next, and the bits of its watchers.
 
 use super::layouts::{dict, interp, thread};
 use crate::capi::{Obj, current_thread, field, set_field};
@@ -12,15 +12,15 @@ pub const WATCHERS_AT: i32 = dict::VERSION_TAG;
 /// The bits.
 pub const WATCHERS: i32 = dict::WATCHERS;
 
-/// Returns what [`bump`] needs, if the interpreter keeps versions where the layout has them: the
-/// address of the counter from which each change of a dict takes its version, which is tried out
-/// with a dict.
+/// Returns the operand of [`bump`], if the interpreter keeps versions where the layout has them:
+/// the address of the counter from which each change of a dict takes its version. A test with a new
+/// dict decides that.
 ///
 /// # Safety
 /// The thread has the GIL and no exception is set.
 pub unsafe fn find() -> Option<u64> {
-    // SAFETY: the caller's promise: the interpreter's state has the counter where the layout says,
-    // which is what is tried out; what is made here is dropped once.
+    // SAFETY: the caller's promise: the interpreter's state has the counter at the layout's offset,
+    // which is tested here; new objects are dropped once.
     unsafe {
         let interp: *mut u8 = field(current_thread(), thread::INTERP);
         let counter = interp.offset(interp::DICT_STATE as isize);
@@ -40,7 +40,7 @@ pub unsafe fn find() -> Option<u64> {
             agrees &= tag == next && next == last + dict::VERSION_STEP as u64;
             last = next;
         }
-        // What compiled code does.
+        // The same change as compiled code makes.
         set_field::<u64>(counter, 0, last + dict::VERSION_STEP as u64);
         agrees &= PyDict_SetItem(dict, name, Py_None()) == 0;
         agrees &= field::<u64>(dict, dict::VERSION_TAG) == last + 2 * dict::VERSION_STEP as u64;

@@ -1,4 +1,4 @@
-//! Functions of the interpreter's that change from version to version, by what they are for.
+//! Functions of the interpreter that change from version to version, by their purpose.
 
 use crate::capi::{Frame, Obj, Thread};
 use cladonia::bytecode::SpecialMethod;

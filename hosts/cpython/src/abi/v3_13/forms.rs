@@ -1,4 +1,4 @@
-//! What only the instructions of this version are like, for code that the versions share
+//! The forms of instructions that only this version has, for code that the versions share
 //! (`abi/shared`).
 
 use super::instructions::{Instruction, Part};

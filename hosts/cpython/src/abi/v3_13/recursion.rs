@@ -1,5 +1,5 @@
-//! How deep a thread may call: a counter for Python's recursion limit, and one for C functions and
-//! the interpreter's own recursion, which both count down.
+//! The limits of a thread's recursion: a counter for Python's recursion limit, and one for C
+//! functions and the interpreter's own recursion, which both count down.
 
 use super::layouts::thread;
 use crate::abi::{read, write};
@@ -98,8 +98,8 @@ pub unsafe fn may_call_c(thread: *const u8) -> bool {
     unsafe { read::<i32, _>(thread, thread::C_RECURSION_REMAINING) > 0 }
 }
 
-/// Counts a call of a C function, as the interpreter counts those without arguments and with one;
-/// gives what [`leave_c`] needs, `None` if there is no room.
+/// Counts a call of a C function, as the interpreter counts those without arguments and with one.
+/// Returns the operand of [`leave_c`], `None` if there is no room.
 ///
 /// # Safety
 /// `thread` is the current thread's state.
@@ -119,7 +119,7 @@ pub unsafe fn enter_c(thread: *mut u8) -> Option<i32> {
 /// Undoes [`enter_c`].
 ///
 /// # Safety
-/// `thread` is the current thread's state; `left` is what that gave.
+/// `thread` is the current thread's state; `left` is the result of that.
 #[inline(always)]
 pub unsafe fn leave_c(thread: *mut u8, left: i32) {
     // SAFETY: the caller's promise.

@@ -1,5 +1,5 @@
-//! What the slots of a frame hold, and who owns it: here an owned object or null, be the frame the
-//! interpreter's or compiled code's.
+//! The contents of a frame's slots, and their owner. In this version a slot has an owned object or
+//! null, both in the interpreter's frames and in those of compiled code.
 
 use super::layouts::frame;
 use crate::abi::{read, write};
@@ -27,7 +27,7 @@ pub fn object(word: Word) -> *mut PyObject {
     word
 }
 
-/// Drops what a slot owns.
+/// Drops the object that a slot owns.
 ///
 /// # Safety
 /// The slot is not used any more.
@@ -54,8 +54,8 @@ pub unsafe fn get(frame: *const u8, place: i32) -> *mut PyObject {
     unsafe { object(read(frame, place)) }
 }
 
-/// Puts an owned object, or null, into a slot of a frame that is the interpreter's. What was there
-/// is overwritten.
+/// Puts an owned object, or null, into a slot of a frame of the interpreter. The old content is
+/// overwritten, not dropped.
 ///
 /// # Safety
 /// The frame has a slot at that place.
@@ -72,9 +72,9 @@ pub unsafe fn put(frame: *mut u8, place: i32, object: *mut PyObject) {
 #[inline(always)]
 pub unsafe fn show(_frame: *mut u8, _slots: i32) {}
 
-/// From here on the first slots of a frame that was the interpreter's are compiled code's, which
-/// owns what they hold. False if there is no memory for that, or they hold what compiled code does
-/// not know; then nothing has changed.
+/// Hands the first slots of a frame of the interpreter over to compiled code, which owns the
+/// objects in them from here on. False, and nothing has changed, if there is no memory for that, or
+/// if a slot has a content that compiled code does not know.
 ///
 /// # Safety
 /// As of [`show`].

@@ -1,11 +1,11 @@
-//! How the interpreter passes the arguments of a vectorcall: in an array that it makes of the words
-//! on the operand stack of the frame that is calling. The words stay on the stack until the call is
-//! over, and own what they own. A frame of compiled code has no such words, and nothing on its
-//! stack while it calls.
+//! The arguments of a vectorcall from the interpreter, which are in an array that it makes of the
+//! words on the operand stack of the frame that is calling. The words stay on the stack until the
+//! call is over, and keep the references that they own. A frame of compiled code has no such words,
+//! and its stack is empty while it calls.
 //!
-//! So a callee that has copied the arguments [gives up](give_up) what these words own, as if it had
-//! been given them: `f(D())` in the interpreter ends the instance where `f` drops its parameter,
-//! and not when `f` has returned.
+//! So a callee that has copied the arguments [gives up](give_up) the references of these words, as
+//! if they had been passed to it: `f(D())` in the interpreter deallocates the instance where `f`
+//! drops its parameter, and not when `f` has returned.
 
 use super::layouts::{code, frame, thread};
 use super::opcodes as oc;
@@ -29,8 +29,8 @@ pub fn branch_on_owner(
     b.jump(copy, &[]);
 }
 
-/// LIR that drops what the calling frame's stack owns of the `given` arguments of a vectorcall of
-/// `callee`, to which references have been taken.
+/// LIR that drops the references of the calling frame's stack to the `given` arguments of a
+/// vectorcall of `callee`. The caller has taken references of its own.
 pub fn give_up(b: &mut Builder<'_>, ts: Value, callee: Value, args: Value, given: usize) {
     let helper = b.pconst(drop_owned as *const () as u64);
     let given = b.iconst(given as i64);
@@ -49,7 +49,7 @@ unsafe extern "C" fn drop_owned(
         let Some(first) = on_stack(ts, callee, args, given) else {
             return;
         };
-        // The interpreter has a copy of what the callable was bound to.
+        // The interpreter has a copy of the object to which the callable was bound.
         let bound = usize::from(slots::object(*first.sub(1)) == callee);
         for place in (bound..given).map(|index| first.add(index)) {
             if let Some(object) = slots::owned(*place) {
@@ -97,9 +97,10 @@ pub unsafe fn take(
 
 /// The first of the words on the stack of the frame that is calling, if they are these arguments.
 ///
-/// Below them are the callable and null, or the callable alone where the first argument is what it
-/// was bound to. A C function may call `callee` with arguments that happen to be on the stack of
-/// the frame that called it, but then they are fewer than the instruction of that frame passes.
+/// Below them are the callable and null, or the callable alone where the first argument is the
+/// object to which it was bound. A C function may call `callee` with arguments that happen to be on
+/// the stack of the frame that called it, but then they are fewer than the instruction of that
+/// frame passes.
 #[inline]
 unsafe fn on_stack(
     ts: Thread,
@@ -108,7 +109,8 @@ unsafe fn on_stack(
     given: usize,
 ) -> Option<*mut Word> {
     // SAFETY: a frame that is not the interpreter's own stands at an instruction, and its stack
-    // ends where it says. What is read lies between the frame's header and that end.
+    // ends at its stack pointer. The words that are read lie between the frame's header and that
+    // end.
     unsafe {
         let current: *mut u8 = read(ts, thread::CURRENT_FRAME);
         if current.is_null() || frames::is_entry(current) {

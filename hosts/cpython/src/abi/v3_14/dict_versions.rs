@@ -1,4 +1,4 @@
-//! What a dict notes when one of its values is replaced: its watchers are called, and nothing else.
+//! The record that a dict keeps of a replaced value: none, it only calls its watchers.
 
 use super::layouts::dict;
 use crate::capi::Obj;
@@ -9,7 +9,7 @@ pub const WATCHERS_AT: i32 = dict::WATCHER_TAG;
 /// The bits.
 pub const WATCHERS: i32 = dict::WATCHERS;
 
-/// Returns what [`bump`] needs: nothing.
+/// Returns the operand of [`bump`], which needs none.
 ///
 /// # Safety
 /// None here; in other versions the thread has the GIL and no exception is set.

@@ -1,4 +1,4 @@
-//! Functions of the interpreter's that change from version to version, by what they are for.
+//! Functions of the interpreter that change from version to version, by their purpose.
 
 use super::layouts::{list, thread as t};
 use super::slots::{self, Word};
@@ -137,8 +137,8 @@ pub unsafe fn unpack_iterable(
     after: c_int,
     top: *mut Obj,
 ) -> c_int {
-    // SAFETY: the caller's promise; a word is as large as a pointer. What the function has written
-    // is owned, or immortal.
+    // SAFETY: the caller's promise; a word is as large as a pointer. The words that the function
+    // has written are owned, or immortal.
     unsafe {
         let done = _PyEval_UnpackIterableStackRef(thread, iterable, before, after, top.cast());
         if done != 0 {

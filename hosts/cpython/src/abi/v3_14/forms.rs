@@ -1,4 +1,4 @@
-//! What only the instructions of this version are like, for code that the versions share
+//! The forms of instructions that only this version has, for code that the versions share
 //! (`abi/shared`).
 
 use super::instructions::{Instruction, Part};
@@ -23,8 +23,8 @@ pub const NULL_FOR_NAMES: bool = true;
 /// The instruction that returns a constant: there is none.
 pub const RETURN_CONST: Option<u8> = None;
 
-/// The first argument of `LoadConst` where an instruction loads what is not among the constants of
-/// its code. From here on the common constants, and then the ints from 0.
+/// The first argument of `LoadConst` where an instruction loads an object that is not among the
+/// constants of its code. From here on the common constants, and then the ints from 0.
 const IMPLICIT: u32 = 1 << 24;
 /// The number of common constants.
 const COMMON: u32 = 5;

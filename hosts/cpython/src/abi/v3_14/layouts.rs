@@ -19,7 +19,7 @@ macro_rules! layout {
 }
 
 layout! {
-    /// `PyObject`, `PyVarObject` and what lies before an object.
+    /// `PyObject`, `PyVarObject` and the words before an object.
     object {
         REFCNT = 0, "`ob_refcnt`.";
         TYPE = 8, "`ob_type`.";
@@ -103,7 +103,7 @@ layout! {
         USUAL_SIZE = 16384, "`DATA_STACK_CHUNK_SIZE`: the bytes of a block, unless a frame needs more.";
     }
 
-    /// `_PyErr_StackItem`: what is handled, of one generator or of what is outside of all.
+    /// `_PyErr_StackItem`: the handled exception of one generator, or of the thread outside all.
     exc_info {
         VALUE = 0, "`exc_value`: an owned reference, or null.";
         PREVIOUS = 8, "`previous_item`.";
@@ -161,7 +161,7 @@ layout! {
         KIND_HIDDEN = 16, "`CO_FAST_HIDDEN`: a local of an inlined comprehension.";
     }
 
-    /// `_PyCodeObjectExtra`: what others keep with a code object.
+    /// `_PyCodeObjectExtra`: the data that other extensions keep with a code object.
     code_extra {
         LENGTH = 0, "`ce_size`.";
         ITEMS = 8, "`ce_extras`.";

@@ -1,6 +1,6 @@
-//! How deep a thread may call: a counter for Python's recursion limit, which counts down, and for C
-//! functions and the interpreter's own recursion an address that the stack must not come below.
-//! Compiled code has a limit of its own, far above that address.
+//! The limits of a thread's recursion: a counter for Python's recursion limit, which counts down,
+//! and, for C functions and the interpreter's own recursion, an address that the stack must not go
+//! below. Compiled code has a limit of its own, far above that address.
 
 use super::layouts::{debug, thread, thread_impl};
 use crate::abi::{_PyRuntime, read, write};
@@ -84,8 +84,8 @@ pub unsafe fn may_call_c(thread: *const u8) -> bool {
     unsafe { &raw const here as usize >= read::<usize, _>(thread, limit_at()) }
 }
 
-/// Looks whether there is room for a call of a C function, as the interpreter does before those
-/// without arguments and with one; gives what [`leave_c`] needs, `None` if there is none.
+/// Checks that there is room for a call of a C function, as the interpreter does before those
+/// without arguments and with one. Returns the operand of [`leave_c`], `None` if there is no room.
 ///
 /// # Safety
 /// `thread` is the current thread's state.
@@ -98,7 +98,7 @@ pub unsafe fn enter_c(thread: *mut u8) -> Option<i32> {
 /// Undoes [`enter_c`].
 ///
 /// # Safety
-/// `thread` is the current thread's state; `left` is what that gave.
+/// `thread` is the current thread's state; `left` is the result of that.
 #[inline(always)]
 pub unsafe fn leave_c(_thread: *mut u8, _left: i32) {}
 

@@ -1,14 +1,18 @@
-//! What the slots of a frame hold, and who owns it.
+//! The contents of a frame's slots, and their owner.
 //!
-//! To the interpreter a slot is a `_PyStackRef`: an object that the slot owns; one that it does not
-//! own, be that immortal or borrowed from another slot, with the lowest bit set; nothing, which is
-//! 1; or, with both low bits set, an int, which is where an instruction was that has raised. None
-//! and the bools are compared with the bit, so it is always set for what is immortal.
+//! To the interpreter a slot is a `_PyStackRef`, which is one of these:
+//! - an object that the slot owns;
+//! - an object that it does not own, immortal or borrowed from another slot, with the lowest bit
+//!   set;
+//! - nothing, which is 1;
+//! - an int, with both low bits set: the position of an instruction that has raised.
 //!
-//! While compiled code runs in a frame, its slots hold owned objects, or null: it [hides](hide)
-//! those of a frame that it takes over, and [shows](show) them before the interpreter, or other
-//! code that reads frames as it does, may use them. The collector and all that only read a slot's
-//! object find the same in both forms. Both may be done again.
+//! None and the bools are compared with the bit, so it is always set for immortal objects.
+//!
+//! While compiled code runs in a frame, its slots have owned objects, or null. It [hides](hide) the
+//! slots of a frame that it takes over, and [shows](show) them before the interpreter, or other
+//! code that reads frames as it does, may use them. The collector and other code that only reads a
+//! slot's object find the same object in both forms. Each may be repeated without effect.
 
 use super::frames;
 use super::layouts::{frame, object as o};
@@ -20,7 +24,7 @@ pub type Word = u64;
 
 /// Nothing, to the interpreter.
 const NULL: Word = 1;
-/// The bit of what a slot does not own.
+/// The bit of an object that a slot does not own.
 const UNOWNED: Word = 1;
 /// The bits of an int.
 const INT: Word = 3;
@@ -61,7 +65,7 @@ pub fn owned(word: Word) -> Option<*mut PyObject> {
     (word != 0 && word & UNOWNED == 0).then_some(word as *mut PyObject)
 }
 
-/// Drops what a slot owns.
+/// Drops the object that a slot owns.
 ///
 /// # Safety
 /// The slot is not used any more.
@@ -89,8 +93,8 @@ pub unsafe fn get(frame: *const u8, place: i32) -> *mut PyObject {
     unsafe { object(read(frame, place)) }
 }
 
-/// Puts an owned object, or null, into a slot of a frame that is the interpreter's. What was there
-/// is overwritten.
+/// Puts an owned object, or null, into a slot of a frame of the interpreter. The old content is
+/// overwritten, not dropped.
 ///
 /// # Safety
 /// The frame has a slot at that place.
@@ -126,15 +130,15 @@ pub unsafe fn show(frame: *mut u8, slots: i32) {
     }
 }
 
-/// From here on the first slots of a frame that was the interpreter's are compiled code's, which
-/// owns what they hold. False if they hold what compiled code does not know; then nothing has
-/// changed.
+/// Hands the first slots of a frame of the interpreter over to compiled code, which owns the
+/// objects in them from here on. False, and nothing has changed, if a slot has a content that
+/// compiled code does not know.
 ///
 /// # Safety
 /// As of [`show`].
 #[inline]
 pub unsafe fn hide(frame: *mut u8, slots: i32) -> bool {
-    // SAFETY: the caller's promise; what is borrowed is alive, since it is in its slot.
+    // SAFETY: the caller's promise; a borrowed object is alive, since it is in its slot.
     unsafe {
         let slots = first(frame, slots);
         if slots.iter().any(|slot| slot & INT == INT) {

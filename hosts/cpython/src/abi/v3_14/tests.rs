@@ -77,7 +77,7 @@ fn a_slot_gives_back_what_it_was_given() {
     use super::slots;
     use pyo3_ffi::*;
     with_python(|| {
-        // SAFETY: inside the interpreter; what is put into slots is owned.
+        // SAFETY: inside the interpreter; objects that are put into slots are owned.
         unsafe {
             let mortal = PyFloat_FromDouble(1.5);
             let immortal = Py_NewRef(Py_None());

@@ -1,8 +1,8 @@
 //! The interpreter's own experimental compiler of traces (`--enable-experimental-jit`,
 //! `PYTHON_JIT=1`).
 //!
-//! It executes code behind the back of code objects, and keeps what it knows of a thread in its
-//! state.
+//! It executes other code than that of the code objects, and keeps its state for a thread in the
+//! thread's state.
 
 use super::layouts::interp;
 use crate::abi::read;
