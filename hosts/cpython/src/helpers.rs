@@ -71,7 +71,7 @@ pub fn announced() -> impl Iterator<Item = &'static str> {
         .chain([FREE_LEAF, "free_int", "box_int", "box_float"])
 }
 
-/// Every helper the core asks for, but for the exit hook, which is the runtime's.
+/// Every helper that the core needs, except the exit hook, which the runtime provides.
 pub fn all() -> Vec<(&'static str, Entry)> {
     let general = GeneralOp::ALL
         .iter()

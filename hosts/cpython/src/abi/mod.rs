@@ -45,8 +45,7 @@ mod v3_13;
 #[cfg(Py_3_14)]
 mod v3_14;
 
-// The version that this crate is compiled for: the one place that names it. Which one it is,
-// `build.rs` says.
+// The version for which this crate is compiled, as `build.rs` decides. Only this place names it.
 #[cfg(not(Py_3_14))]
 use v3_13 as version;
 #[cfg(Py_3_14)]
@@ -61,7 +60,7 @@ pub use version::{
 
 use pyo3_ffi as ffi;
 
-/// Why the interpreter is not one that Cladonia can work in.
+/// A reason why Cladonia cannot work in this interpreter.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AbiError {
@@ -137,7 +136,7 @@ pub unsafe fn write<T: Copy, P>(base: *mut P, offset: i32, value: T) {
     unsafe { base.byte_offset(offset as isize).cast::<T>().write(value) }
 }
 
-/// The addresses of the two words that are null where no hook hears of audited events; `None` if
+/// The addresses of the two words that are null while no hook for audited events is set; `None` if
 /// they were not found for certain.
 ///
 /// # Safety
@@ -308,8 +307,7 @@ unsafe fn check_debug_offsets(runtime: *const u8) -> Result<(), AbiError> {
                 what: "_PyRuntime does not begin with _Py_DebugOffsets",
             });
         }
-        // The version stands here too: a table of another minor version would be laid out in
-        // another way.
+        // This table also has the version: that of another minor version may have another layout.
         let version = read::<u64, _>(runtime, debug::VERSION) >> 16;
         if version != (3 << 8 | u64::from(MINOR)) {
             return Err(AbiError::Version {

@@ -32,7 +32,7 @@ struct Row {
     class: Obj,
     class_version: u32,
     metaclass_version: u32,
-    /// The token of the time when the answer was given.
+    /// The token at the time of the answer.
     token: i64,
     answer: bool,
 }

@@ -108,7 +108,8 @@ unsafe fn by_flavour(
                 recursion::leave_c(thread, left);
                 result
             }
-            // As the interpreter's instructions do, these are not counted.
+            // As in the interpreter's instructions, these calls do not count towards the recursion
+            // limit.
             FAST if kwnames.is_null() => {
                 std::mem::transmute::<*const (), Fast>(meth)(receiver, args, given)
             }
@@ -120,7 +121,8 @@ unsafe fn by_flavour(
             }
             _ => return None,
         };
-        // A result or an exception, never both or neither: the interpreter's own words for it.
+        // There must be a result or an exception, not both and not neither. Else the interpreter's
+        // own error is raised.
         let exception: Obj = field(thread, t::CURRENT_EXCEPTION);
         if result.is_null() == exception.is_null() {
             return Some(unfit_result(thread, callable, result));

@@ -21,19 +21,21 @@ const ROWS: usize = 2048;
 /// of this name itself. After `p.area = f`, `p.area()` must not call `Point.area`.
 #[derive(Clone, Copy)]
 enum Lacks {
-    /// It has nothing of its own.
+    /// Always true: instances have no attributes of their own.
     Nothing,
     /// The pointer at this offset (its dictionary) is null.
     Null(i64),
-    /// Its values are in use (the byte at this offset) and the one at the second offset is missing.
+    /// Its values are in use (the byte at the first offset), and the value at the second offset is
+    /// null.
     Value(i64, i64),
-    /// Its values are in use and its class's keys are still as many: the name is not among them.
+    /// Its values are in use, and its class's keys have the same number of entries as before, none
+    /// of which is the name.
     Keys(i64, *const u8, i64),
 }
 
 #[derive(Clone, Copy)]
 enum Place {
-    /// The general way.
+    /// The interpreter looks the attribute up.
     General,
     /// A slot at this offset.
     Slot(i64),

@@ -402,7 +402,7 @@ pub unsafe fn interpret(
     }
 }
 
-/// A call of a function by the entry it was born with, with a vectorcall's borrowed arguments.
+/// Call a function by its original vectorcall entry, with borrowed arguments.
 ///
 /// # Safety
 /// As of a vectorcall; the runtime has set [`ORIGINAL_VECTORCALL`].

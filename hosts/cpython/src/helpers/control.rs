@@ -55,7 +55,8 @@ pub unsafe extern "C" fn before_with(_thread: Thread, manager: Obj, out: *mut Ob
     }
 }
 
-/// A method that a context manager's class has, bound. The immediate is a [`SpecialMethod`].
+/// A special method of a context manager, bound, such as `manager.__enter__`. The immediate is a
+/// [`SpecialMethod`].
 pub unsafe extern "C" fn load_special(_thread: Thread, which: i64, manager: Obj) -> Obj {
     let method = SpecialMethod::from_arg(which as u32).unwrap_or(SpecialMethod::Exit);
     // SAFETY: a live operand.

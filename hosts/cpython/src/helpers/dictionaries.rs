@@ -48,7 +48,8 @@ unsafe fn find(container: Obj, key: Obj) -> Option<Option<*mut Obj>> {
         let (size, index_bytes) = (byte(keys::LOG2_SIZE), byte(keys::LOG2_INDEX_BYTES));
         let is_general = match i32::from(byte(keys::KIND)) {
             keys::KIND_GENERAL => true,
-            // An int is none of its keys, but who asks for one has not met such a dict.
+            // All keys are strings. A lookup of an int would find nothing; it is rare in such a
+            // dict and is left to the interpreter.
             keys::KIND_UNICODE if PyUnicode_CheckExact(key) != 0 => false,
             _ => return None,
         };

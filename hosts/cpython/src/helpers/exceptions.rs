@@ -213,7 +213,8 @@ unsafe fn attach_cause(value: Obj, cause: Obj) -> bool {
     }
 }
 
-/// Always negative. With nothing to raise again, the error has its traceback here.
+/// Always negative. If there is no exception to raise again, the `RuntimeError` for that gets its
+/// traceback entry here.
 pub unsafe extern "C" fn raise_again() -> i64 {
     // SAFETY: the lock is held, so there is a thread; the handled exception is returned as owned.
     unsafe {
@@ -348,7 +349,7 @@ pub unsafe extern "C" fn with_except_start(exit: Obj, exc: Obj) -> Obj {
         let shown = if traceback.is_null() {
             Py_None()
         } else {
-            // The exception holds it.
+            // The exception has a reference to it.
             Py_DECREF(traceback);
             traceback
         };

@@ -1,4 +1,4 @@
-//! Generators: made, and sent into.
+//! Creating generators, and sending values to them.
 //!
 //! Safety: the contract of [`super`].
 

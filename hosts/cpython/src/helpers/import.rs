@@ -113,7 +113,7 @@ def make(name):
         if !maker.is_null() {
             let stub = PyObject_CallOneArg(maker, name);
             if !stub.is_null() {
-                // Compiled, it would only end up here again.
+                // Compiled code for it would call this helper again.
                 if crate::runtime::is_started() {
                     let code = field(stub, abi::function::CODE);
                     let reason = "it raises what an import can't";

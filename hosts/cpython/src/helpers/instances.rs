@@ -76,7 +76,7 @@ unsafe fn has_own_class(class: *mut PyTypeObject) -> bool {
         if (*class).tp_getattro.map(|f| f as usize) != Some(generic) {
             return false;
         }
-        // 0 if it has none.
+        // 0 if the class has no version.
         let version: u32 = field(class.cast::<PyObject>(), type_::VERSION_TAG);
         let place = &KNOWN.0[version as usize % KNOWN.0.len()];
         if version != 0 && place.get() == version {
@@ -93,7 +93,7 @@ unsafe fn has_own_class(class: *mut PyTypeObject) -> bool {
 
 /// The attribute `__class__` of a class or of its bases; 0 if it cannot be found.
 unsafe fn class_of(class: *mut PyTypeObject) -> usize {
-    // SAFETY: the caller's: a live class; the string is made and given up here.
+    // SAFETY: the caller's: a live class; the string is created and dropped here.
     unsafe {
         let name = PyUnicode_InternFromString(c"__class__".as_ptr());
         if name.is_null() {
@@ -110,7 +110,8 @@ unsafe fn class_of(class: *mut PyTypeObject) -> usize {
 /// The attribute `__class__` of `object`.
 static OF_OBJECT: OnceLock<usize> = OnceLock::new();
 
-/// Versions of classes that are known to have nothing else. No two classes ever have the same.
+/// Versions of classes whose `__class__` is known to be that of `object`. No two classes ever have
+/// the same version.
 struct Known([Cell<u32>; 256]);
 
 // SAFETY: it is used with the interpreter's lock held.

@@ -89,7 +89,7 @@ static PLACES: Places = Places(UnsafeCell::new([NameCell::EMPTY; PLACES_KEPT]));
 unsafe impl Sync for Places {}
 
 impl Places {
-    /// The cell that may know the place of a name in a dict.
+    /// The cell for the place of a name in a dict. It may have the place of another name.
     #[inline(always)]
     unsafe fn of(&self, dict: Obj, name: Obj) -> *mut NameCell {
         // SAFETY: the index is inside.
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn delete_name(frame: Frame, name: i64) -> i64 {
             return -1;
         };
         if PyObject_DelItem(locals, name) != 0 {
-            // The interpreter replaces whatever was raised.
+            // The interpreter replaces the raised exception, whatever its class is.
             name_error(name);
             return -1;
         }

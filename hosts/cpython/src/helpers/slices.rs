@@ -137,8 +137,8 @@ unsafe fn cut_list(a: Obj, start: Obj, stop: Obj, step: Obj) -> Obj {
     }
 }
 
-/// `a[start:stop:step]` of an exact list; null, and no exception, if there is no memory. A step of
-/// 0 means that there is none, and the least or the greatest integer that there is no such bound.
+/// `a[start:stop:step]` of an exact list; null, and no exception, if there is no memory. The step
+/// is not 0. A missing bound is passed as the least or the greatest integer.
 ///
 /// # Safety
 /// A live list of exactly that class; the lock is held.
@@ -259,7 +259,7 @@ impl Extent {
         }
     }
 
-    /// The items in a list, of which there are some, one after the other.
+    /// The items in a list as a Rust slice. There is at least one, and the step is 1.
     unsafe fn of_list<'a>(&self, list: Obj) -> &'a mut [Obj] {
         // SAFETY: the caller's: a live list, which has these items; no other code accesses them as
         // long as the slice is used.
@@ -290,7 +290,7 @@ unsafe fn replace_items(into: Obj, replaced: &Extent, from: Obj, copied: &Extent
     }
 }
 
-/// The same of lists, by more or fewer.
+/// [`replace_items`] with more or fewer new items than old ones.
 unsafe fn replace_slice(into: Obj, replaced: Extent, from: Obj, copied: Extent) -> bool {
     // SAFETY: the caller's: live lists with these items. A reference that was dropped as a test is
     // taken again before the object could be deallocated.

@@ -44,7 +44,7 @@ pub unsafe fn add(thread: Thread) {
         }
         let object = frame_object(frame);
         if object.is_null() {
-            // It has cleared the error that it met.
+            // `frame_object` has cleared its error.
             PyErr_NoMemory();
             return;
         }

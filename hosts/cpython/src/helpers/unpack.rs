@@ -78,7 +78,8 @@ pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> 
         }
         generators::announce();
         let Some(next) = (*Py_TYPE(iter)).tp_iternext else {
-            // `for` over the hidden argument of a generator expression that was called by hand.
+            // The program can call the code of a generator expression with any object as its hidden
+            // argument.
             PyErr_Format(
                 PyExc_TypeError,
                 c"'%.200s' object is not an iterator".as_ptr(),
@@ -105,7 +106,7 @@ pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> 
     }
 }
 
-/// `iter(seq)` of a list or tuple, before the item at this offset.
+/// An iterator of a list or tuple whose next item is the one at this index.
 ///
 /// # Safety
 /// A live list or tuple of exactly that class, and a live exact int; the lock is held.

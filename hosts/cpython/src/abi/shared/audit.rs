@@ -50,7 +50,8 @@ pub unsafe fn hooks(runtime: *const u8) -> Option<[i64; 2]> {
     Some([ours, of_process as i64])
 }
 
-/// Never called but by objects that come and go while it is looked for, of which there are none.
+/// The tracer that is searched for. It would be called when an object is created or destroyed, and
+/// none is while it is set.
 unsafe extern "C" fn mark(_: *mut PyObject, _: c_int, _: *mut c_void) -> c_int {
     0
 }

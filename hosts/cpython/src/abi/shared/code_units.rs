@@ -7,8 +7,8 @@ use super::opcodes as oc;
 /// The number of copies of a unit. Several, so that one of them is at a suitable distance.
 const COPIES: usize = 64;
 
-/// Code units outside any code object. The interpreter only looks at `instr_ptr`, so it executes
-/// them in whatever frame is pointed at them.
+/// Code units outside any code object. The interpreter only reads `instr_ptr`, so it executes them
+/// in any frame whose `instr_ptr` points to them.
 #[repr(C, align(8))]
 struct Units([[u8; 2]; COPIES]);
 

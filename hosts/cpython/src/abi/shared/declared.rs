@@ -8,7 +8,7 @@ use super::{dict_versions, forms, frames};
 use cladonia::host::HostBuilder;
 use cladonia::ll::{Field, Width};
 
-/// Declare them. A field of no fixed size stands with its first element.
+/// Declare them. A field without a fixed size is declared by its first element.
 pub fn declare(host: &mut HostBuilder) {
     use Width::{F64, I32, I64, Ptr, U8, U16, U32};
     let field = |name, offset: i32, width| Field::new(name, offset as usize, width);

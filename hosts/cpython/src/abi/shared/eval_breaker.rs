@@ -1,5 +1,5 @@
-//! The word that every thread looks at where a function begins and a loop iterates: the pending
-//! work, and which version of monitoring its code is to be of.
+//! The word that every thread reads where a function begins and where a loop iterates: the bits of
+//! its pending work, and the version of monitoring that its code must have.
 
 use super::layouts::thread;
 use crate::abi;
@@ -19,9 +19,10 @@ unsafe extern "C" {
 /// A function that the interpreter calls between two instructions, with its lock held. It gives 0.
 pub type PendingCall = extern "C" fn(*mut c_void) -> c_int;
 
-/// Have a thread of the main interpreter make a call soon, whichever comes first: the public
-/// function leaves it to the main thread, which may wait for the others. Gives whether there was
-/// room for it. Any thread may ask, with the lock or without.
+/// Requests that a thread of the main interpreter makes a call soon; the first thread that checks
+/// for pending work makes it. (The public function leaves the call to the main thread, which may be
+/// waiting for the others.) Returns false if there was no room. Any thread may call this, with the
+/// lock or without.
 ///
 /// # Safety
 /// The interpreter is not being taken down.
@@ -41,7 +42,7 @@ pub const EVENT_BITS: u32 = 8;
 /// or to merge reference counts.
 pub const HARMLESS: u64 = 1 | 1 << 4 | 1 << 5 | 1 << 6;
 
-/// A word that no thread's is ever: all events, and a version that is never reached.
+/// A value that no thread's word ever has: all events, and a version that is never reached.
 pub const NEVER: u64 = u64::MAX;
 
 /// The word of a thread.

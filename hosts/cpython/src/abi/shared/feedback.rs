@@ -227,7 +227,7 @@ const FLOAT: Type = Type::FLOAT_EXACT;
 const STR: Type = Type::UNICODE_EXACT;
 const ANY: Type = Type::OBJECT;
 
-/// Specialised opcodes whose name says it all.
+/// Specialised opcodes whose names give the types of the operands.
 const FIXED: &[(u8, &[Type])] = &[
     (oc::BINARY_OP_ADD_INT, &[INT, INT]),
     (oc::BINARY_OP_SUBTRACT_INT, &[INT, INT]),

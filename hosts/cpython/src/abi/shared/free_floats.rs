@@ -9,8 +9,8 @@ use cladonia::lir::{Block, Builder, IntCond, Opcode, Value};
 use cladonia::ll::Width;
 use pyo3_ffi::{Py_DECREF, Py_XDECREF, PyErr_Clear, PyFloat_FromDouble};
 
-/// The interpreter whose free list may be used: it must be where the layout says, which is tried
-/// out with two floats.
+/// The interpreter whose free list may be used. A test with two floats checks that the list is at
+/// the layout's offset.
 ///
 /// # Safety
 /// The thread has the GIL and no exception is pending.
@@ -95,7 +95,7 @@ pub unsafe fn head(interpreter: *const u8) -> Obj {
     unsafe { read(interpreter, interp::FLOAT_ITEMS) }
 }
 
-/// The one behind another of the list, or null.
+/// The float after another in the list, or null.
 ///
 /// # Safety
 /// The float is in the list.

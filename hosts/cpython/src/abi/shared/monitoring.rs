@@ -1,5 +1,5 @@
-//! `sys.monitoring`: the numbers of its events, and where the interpreter keeps who listens to
-//! them.
+//! `sys.monitoring`: the numbers of its events, and the interpreter's tables of the tools that are
+//! registered for them.
 
 use super::forms::{GLOBAL_EVENTS, LOCAL_EVENTS};
 use super::layouts::{code, interp};
@@ -21,9 +21,9 @@ pub const TOOL_IDS: [u8; 6] = [4, 5, 3, 2, 1, 0];
 /// `what_event` of a thread when there is none.
 pub const NO_EVENT: i32 = -1;
 
-/// True if the interpreter forgets which instructions of a code object were to be traced one by one
-/// (`f_trace_opcodes`, by which `pdb.set_trace()` stops in its own line) when the first event gets
-/// a second tool, as `sys.settrace` is where we listen.
+/// True if the interpreter forgets which instructions of a code object are traced one by one
+/// (`f_trace_opcodes`, with which `pdb.set_trace()` stops in its own line) when the first event
+/// gets a second tool. `sys.settrace` is such a second tool after ours.
 pub const FORGETS_TRACED_INSTRUCTIONS: bool = true;
 
 /// Returns true if the table of monitors has this tool recorded for an event. After the first
@@ -38,7 +38,7 @@ pub unsafe fn hears(interpreter: *mut PyInterpreterState, event: i64, tool: u8) 
     tools & 1 << tool != 0
 }
 
-/// The tools that are told of any event in the whole interpreter, a bit each.
+/// The tools that are called for any event in the whole interpreter, a bit each.
 ///
 /// # Safety
 /// The thread has the GIL.
@@ -51,7 +51,7 @@ pub unsafe fn tools_of(interpreter: *mut PyInterpreterState) -> u8 {
     })
 }
 
-/// The tools that are told of any event of a code object, a bit each.
+/// The tools that are called for any event of a code object, a bit each.
 ///
 /// # Safety
 /// The thread has the GIL; `code` is a code object.
@@ -69,7 +69,7 @@ pub unsafe fn tools_of_code(code: *mut PyObject) -> u8 {
     }
 }
 
-/// Without an early end, a few wide instructions do.
+/// The loop has no early exit, so a few vector instructions do it.
 fn union(events: &[u8]) -> u8 {
     events.iter().fold(0, |all, tools| all | tools)
 }

@@ -22,7 +22,7 @@ const fn of(opcode: u8) -> i64 {
         | oc::BINARY_OP_ADD_INT
         | oc::BINARY_OP_SUBTRACT_INT
         | oc::BINARY_OP_MULTIPLY_INT => 90,
-        // Without a form of its own: bits, divisions, mixed operands; or something else.
+        // No specialised form: bit operations, divisions, mixed or other operands.
         oc::BINARY_OP => 60,
         oc::COMPARE_OP_INT | oc::COMPARE_OP_FLOAT | oc::FOR_ITER_RANGE => 60,
         oc::STORE_SUBSCR_LIST_INT => 50,
@@ -51,7 +51,8 @@ const fn of(opcode: u8) -> i64 {
         | oc::UNPACK_SEQUENCE_TUPLE
         | oc::BUILD_TUPLE => 20,
         // C code does the work: a list or a dict is made, a function of C's called, an attribute
-        // looked up.
+        // C code does the work: it makes a list or a dict, calls a C function, or looks up an
+        // attribute.
         oc::CALL_NON_PY_GENERAL
         | oc::CALL_BUILTIN_CLASS
         | oc::CALL_FUNCTION_EX
@@ -135,7 +136,7 @@ fn shares(instructions: &[Instruction], history: impl Fn(usize) -> u16) -> Vec<f
                 here * f64::from(history(at).count_ones()) / f64::from(u16::BITS)
             }
             oc::JUMP_FORWARD => here,
-            // It ends at last, which is no part of an iteration.
+            // The exit at the end of the loop is no part of an iteration.
             oc::FOR_ITER | oc::SEND => 0.0,
             oc::JUMP_BACKWARD
             | oc::JUMP_BACKWARD_NO_INTERRUPT

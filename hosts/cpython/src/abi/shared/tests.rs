@@ -1,4 +1,4 @@
-//! Instructions and tables that no compiler makes, or that are hard to have it make.
+//! Decoding of instructions and tables that the compiler does not produce, or only with effort.
 
 use super::opcodes as oc;
 use crate::decode::{DecodeError, decode_handlers, decode_units};
@@ -32,7 +32,8 @@ for name, number, caches, general in ours:
     with_python(|| run(&source, &[]));
 }
 
-/// Op, arguments, position, where to resume, whether one can.
+/// Op, arguments, position, the position to resume at, and true if the interpreter can resume
+/// there.
 pub type Row = (Op, u32, u32, u32, u32, bool);
 
 /// Bytes of instructions, decoded without hints.

@@ -39,8 +39,8 @@ pub fn branch_on_owner(
     copy: Block,
 ) {
     let current = b.load(Width::Ptr, ts, thread::CURRENT_FRAME);
-    // A thread that has come from C has no frame, and one whose frames have all been left that of
-    // the C stack, which has no code.
+    // A thread that comes from C has no frame. A thread that has returned from all its frames has
+    // the frame of the C stack, which has no code.
     let (none, some) = (b.is_null(current), b.block());
     b.br(none, copy, &[], some, &[]);
     b.switch_to(some);
@@ -86,8 +86,7 @@ fn go_on_if(b: &mut Builder<'_>, condition: Value, other: Block) {
     b.switch_to(next);
 }
 
-/// The same question as [`branch_on_owner`] in Rust; `given` counts arguments by position and by
-/// name.
+/// The same test as [`branch_on_owner`], in Rust; `given` counts arguments by position and by name.
 ///
 /// # Safety
 /// `ts` is the current thread; the arguments are those of a vectorcall of `callee`.

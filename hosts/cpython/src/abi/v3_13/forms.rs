@@ -47,14 +47,14 @@ pub const PLAIN: &[(u8, Op)] = &[
 /// Builds a template string: there are none.
 pub const TEMPLATE: Option<unsafe extern "C" fn(Thread, Obj, Obj) -> Obj> = None;
 
-/// The instructions that this version specialises besides.
+/// The instructions that only this version specialises.
 pub const ADAPTIVE: &[u8] = &[oc::BINARY_SUBSCR];
 
 const INT: Type = Type::LONG_EXACT;
 const STR: Type = Type::UNICODE_EXACT;
 const ANY: Type = Type::OBJECT;
 
-/// Specialised opcodes of this version whose name says which types the operands have.
+/// Specialised opcodes of this version whose names give the types of the operands.
 pub const FIXED: &[(u8, &[Type])] = &[
     (oc::BINARY_SUBSCR_DICT, &[Type::DICT_EXACT, ANY]),
     (oc::BINARY_SUBSCR_LIST_INT, &[Type::LIST_EXACT, INT]),

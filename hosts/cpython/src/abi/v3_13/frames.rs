@@ -11,7 +11,7 @@ use cladonia::ll::Width;
 /// True if a frame that is popped is cleared from its last slot to its first one.
 pub const CLEARED_FROM_TOP: bool = false;
 
-/// The field that says how much of a frame's slots is in use.
+/// The field with the number of a frame's slots that are in use.
 pub const TOP: (&str, i32, Width) = ("stacktop", frame::STACKTOP, Width::I32);
 use pyo3_ffi::PyObject;
 
@@ -34,7 +34,7 @@ pub unsafe fn is_entry(frame: *const u8) -> bool {
     unsafe { i32::from(read::<u8, _>(frame, frame::OWNER)) == frame::OWNED_BY_CSTACK }
 }
 
-/// Says how many slots of a frame are in use, its locals included.
+/// Records how many slots of a frame are in use, its locals included.
 ///
 /// # Safety
 /// As of [`depth`]; the slots hold objects or null.
@@ -44,8 +44,8 @@ pub unsafe fn set_depth(frame: *mut u8, slots: i32) {
     unsafe { write(frame, frame::STACKTOP, slots) }
 }
 
-/// The mark in a frame: the interpreter has a use for the field only while it runs the frame, and
-/// that calls.
+/// The mark in a frame. The interpreter uses the field only while it runs the frame and the frame
+/// makes a call.
 ///
 /// # Safety
 /// `frame` is a frame.
@@ -65,7 +65,7 @@ pub unsafe fn set_mark(frame: *mut u8, mark: u16) {
     unsafe { write(frame, frame::RETURN_OFFSET, mark) }
 }
 
-/// Says who owns a frame that is being made, and that there is no mark in it.
+/// Records the owner of a new frame, and that it has no mark.
 ///
 /// # Safety
 /// `frame` has room for one.
@@ -83,8 +83,8 @@ pub fn load_mark(b: &mut Builder<'_>, frame: Value) -> Value {
     b.load(Width::U16, frame, frame::RETURN_OFFSET)
 }
 
-/// LIR that says that `slots` of a frame are in use, and as many more as `more` says, who owns it,
-/// and which mark it has.
+/// LIR that records the state of a frame: `slots` slots in use, plus the number in `more`, its
+/// owner, and its mark.
 pub fn store_state(
     b: &mut Builder<'_>,
     frame: Value,

@@ -8,7 +8,7 @@ macro_rules! opcodes {
         general { $($name:ident = $number:literal, $caches:literal;)* }
         variants { $($variant:ident = $vnumber:literal of $base:ident;)* }
     ) => {
-        // The table is whole, whatever else in here has a use for a row.
+        // The table is complete, though some rows are not used.
         $(#[doc = concat!("`", stringify!($name), "`.")] #[allow(dead_code)] pub const $name: u8 = $number;)*
         $(#[doc = concat!("`", stringify!($variant), "`, a form of `", stringify!($base), "`.")] #[allow(dead_code)] pub const $variant: u8 = $vnumber;)*
 

@@ -48,7 +48,7 @@ pub fn give(b: &mut Builder<'_>, thread: Value) {
     }
 }
 
-/// A native frame ends: undoes [`take`].
+/// Undoes [`take`] when a native frame returns.
 ///
 /// # Safety
 /// `thread` is the current thread's state.
@@ -65,7 +65,7 @@ pub unsafe fn give_back(thread: *mut u8) {
     }
 }
 
-/// Counts the native stack of a frame that has not been counted but for Python's limit.
+/// Counts the native stack of a frame that so far counts only towards Python's limit.
 ///
 /// # Safety
 /// `thread` is the current thread's state.

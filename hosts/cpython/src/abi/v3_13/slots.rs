@@ -65,10 +65,10 @@ pub unsafe fn put(frame: *mut u8, place: i32, object: *mut PyObject) {
     unsafe { write(frame, place, word(object)) }
 }
 
-/// From here on the interpreter may use the first slots of a frame that was compiled code's.
+/// Hands the first slots of a frame of compiled code over to the interpreter.
 ///
 /// # Safety
-/// The frame has so many slots, which hold objects or null.
+/// The frame has so many slots, with objects or null in them.
 #[inline(always)]
 pub unsafe fn show(_frame: *mut u8, _slots: i32) {}
 
@@ -83,11 +83,11 @@ pub unsafe fn hide(_frame: *mut u8, _slots: i32) -> bool {
     true
 }
 
-/// The function that turns a frame of the interpreter's into one of compiled code's, or back, for
-/// LIR: it does so for all slots that are in use, or none if there is nothing to do.
+/// The function that makes a frame of compiled code one of the interpreter, for LIR: it does so for
+/// all slots that are in use. `None` if there is nothing to do.
 pub const SHOW: Option<unsafe extern "C" fn(*mut u8)> = None;
 
-/// The same in the other direction.
+/// The function for the other direction.
 pub const HIDE: Option<unsafe extern "C" fn(*mut u8)> = None;
 
 /// The code object of a frame, which is not an entry frame.

@@ -1,5 +1,5 @@
-//! Instructions and tables that are other in this version, and that no compiler makes or that are
-//! hard to have it make.
+//! Decoding of instructions and tables that differ in this version and that the compiler does not
+//! produce, or only with effort.
 
 use super::opcodes as oc;
 use super::shared_tests::decoded;

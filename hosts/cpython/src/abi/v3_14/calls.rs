@@ -44,7 +44,8 @@ unsafe extern "C" fn drop_owned(
     args: *const *mut PyObject,
     given: usize,
 ) {
-    // SAFETY: called by LIR that has taken a reference to each argument, so that none ends here.
+    // SAFETY: called by LIR that has taken a reference to each argument, so that none is
+    // deallocated here.
     unsafe {
         let Some(first) = on_stack(ts, callee, args, given) else {
             return;
@@ -118,7 +119,7 @@ unsafe fn on_stack(
         }
         let at: *const u8 = read(current, frame::INSTR_PTR);
         let names = match oc::general(*at) {
-            // A tool is told of the first argument when the call is over.
+            // The tool gets the first argument after the call.
             _ if matches!(*at, oc::INSTRUMENTED_CALL | oc::INSTRUMENTED_CALL_KW) => return None,
             oc::CALL => 0,
             oc::CALL_KW => 1,

@@ -175,8 +175,8 @@ pub unsafe fn list_of(items: *const Obj, count: Py_ssize_t) -> Obj {
     }
 }
 
-/// A tuple of items, which are taken over in any case. As where the interpreter makes one, the
-/// collector does not hear of it if it can't be in a cycle.
+/// A tuple of items, which are taken over in any case. As for the interpreter's own tuples, the
+/// collector does not track it if it cannot be in a cycle.
 ///
 /// # Safety
 /// So many owned objects, in an array that may be changed.

@@ -28,7 +28,7 @@ pub const RETURN_CONST: Option<u8> = None;
 const IMPLICIT: u32 = 1 << 24;
 /// The number of common constants.
 const COMMON: u32 = 5;
-/// Up to this int there is an instruction that loads it.
+/// The greatest int for which there is an instruction that loads it.
 const SMALL: u32 = 256;
 
 /// Returns the object that `LoadConst` loads where its argument is past the constants of its code.
@@ -38,8 +38,8 @@ const SMALL: u32 = 256;
 /// The thread has the GIL.
 pub unsafe fn implicit_constant(arg: u32) -> Option<Obj> {
     let number = arg.checked_sub(IMPLICIT)?;
-    // SAFETY: the interpreter's table holds its objects as long as it runs; small ints are made
-    // once.
+    // SAFETY: the interpreter's table keeps its objects alive as long as it runs; small ints are
+    // made once.
     unsafe {
         match number.checked_sub(COMMON) {
             None => {
@@ -103,14 +103,14 @@ unsafe extern "C" {
     fn _PyTemplate_Build(strings: Obj, values: Obj) -> Obj;
 }
 
-/// The instructions that this version specialises besides.
+/// The instructions that only this version specialises.
 pub const ADAPTIVE: &[u8] = &[oc::CALL_KW];
 
 const INT: Type = Type::LONG_EXACT;
 const STR: Type = Type::UNICODE_EXACT;
 const ANY: Type = Type::OBJECT;
 
-/// Specialised opcodes of this version whose name says which types the operands have.
+/// Specialised opcodes of this version whose names give the types of the operands.
 pub const FIXED: &[(u8, &[Type])] = &[
     (oc::BINARY_OP_SUBSCR_DICT, &[Type::DICT_EXACT, ANY]),
     (oc::BINARY_OP_SUBSCR_LIST_INT, &[Type::LIST_EXACT, INT]),
@@ -124,8 +124,8 @@ pub const FIXED: &[(u8, &[Type])] = &[
 pub const CLASS: &[u8] = &[oc::LOAD_ATTR_CLASS_WITH_METACLASS_CHECK];
 
 /// Returns the types of the operands of an operator that is specialised by functions of its own
-/// (`&`, `|` and `^` of ints, and operators of an int and a float), if both are ints. Its cache has
-/// a description with a function that looks whether two operands are such.
+/// (`&`, `|` and `^` of ints, and operators of an int and a float), if both are ints. The cache has
+/// a description with a function that checks two operands for these types.
 ///
 /// # Safety
 /// `unit` points to an instruction with its cache; the thread has the GIL.

@@ -41,7 +41,7 @@ pub fn give(b: &mut Builder<'_>, thread: Value) {
     b.add_at(Width::I32, thread, thread::PY_RECURSION_REMAINING, 1);
 }
 
-/// A native frame ends: undoes [`take`].
+/// Undoes [`take`] when a native frame returns.
 ///
 /// # Safety
 /// `thread` is the current thread's state.
@@ -54,16 +54,16 @@ pub unsafe fn give_back(thread: *mut u8) {
     }
 }
 
-/// Counts the native stack of a frame that has not been counted but for Python's limit: nothing
-/// counts it.
+/// Counts the native stack of a frame that so far counts only towards Python's limit. In this
+/// version no counter is needed for it.
 ///
 /// # Safety
 /// `thread` is the current thread's state.
 #[inline(always)]
 pub unsafe fn take_native(_thread: *mut u8) {}
 
-/// Returns whether native code may not call any deeper, though Python's limit may not be reached:
-/// only the stack tells, of which it has a limit of its own.
+/// Returns true if native code may not call any deeper, though Python's limit may not be reached:
+/// if there is no room on the stack for a call of a C function.
 ///
 /// # Safety
 /// `thread` is the current thread's state.

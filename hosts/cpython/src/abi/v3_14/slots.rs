@@ -22,13 +22,13 @@ use pyo3_ffi::{Py_DECREF, Py_INCREF, PyObject};
 /// A slot, as it lies in memory.
 pub type Word = u64;
 
-/// Nothing, to the interpreter.
+/// An empty slot of the interpreter.
 const NULL: Word = 1;
 /// The bit of an object that a slot does not own.
 const UNOWNED: Word = 1;
 /// The bits of an int.
 const INT: Word = 3;
-/// The bit of an object's flags that says that it is immortal: the same one.
+/// The bit of an object's flags that marks it as immortal: the same bit.
 const IMMORTAL: Word = 1;
 /// The offset in an object of its flags (u16), in the upper half of the word with its count.
 const FLAGS: i32 = o::REFCNT + 6;
@@ -114,10 +114,10 @@ unsafe fn first(frame: *mut u8, slots: i32) -> &'static mut [Word] {
     }
 }
 
-/// From here on the interpreter may use the first slots of a frame that was compiled code's.
+/// Hands the first slots of a frame of compiled code over to the interpreter.
 ///
 /// # Safety
-/// The frame has so many slots, which hold objects or null.
+/// The frame has so many slots, with objects or null in them.
 #[inline]
 pub unsafe fn show(frame: *mut u8, slots: i32) {
     // SAFETY: the caller's promise.
@@ -162,17 +162,17 @@ unsafe extern "C" fn show_all(frame: *mut u8) {
 }
 
 unsafe extern "C" fn hide_all(frame: *mut u8) {
-    // SAFETY: the same. A frame that stands where compiled code may continue holds nothing else
-    // than objects.
+    // SAFETY: the same. The slots of a frame at a position where compiled code may continue have
+    // only objects.
     let hidden = unsafe { hide(frame, frames::depth(frame)) };
     debug_assert!(hidden, "a position on the stack of a frame that goes on");
 }
 
-/// The function that turns a frame of the interpreter's into one of compiled code's, or back, for
-/// LIR: it does so for all slots that are in use, or none if there is nothing to do.
+/// The function that makes a frame of compiled code one of the interpreter, for LIR: it does so for
+/// all slots that are in use. `None` if there is nothing to do.
 pub const SHOW: Option<unsafe extern "C" fn(*mut u8)> = Some(show_all);
 
-/// The same in the other direction.
+/// The function for the other direction.
 pub const HIDE: Option<unsafe extern "C" fn(*mut u8)> = Some(hide_all);
 
 /// The code object of a frame, which is not an entry frame.

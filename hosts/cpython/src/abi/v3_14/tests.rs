@@ -1,5 +1,5 @@
-//! Instructions and tables that are other in this version, and that no compiler makes or that are
-//! hard to have it make.
+//! Decoding of instructions and tables that differ in this version and that the compiler does not
+//! produce, or only with effort.
 
 use super::opcodes as oc;
 use super::shared_tests::decoded;
@@ -89,7 +89,7 @@ fn a_slot_gives_back_what_it_was_given() {
                 assert_eq!(slots::object(object as u64), object);
             }
             assert!(slots::object(slots::position(7)).is_null());
-            // Borrowed: it is not the slot's to drop.
+            // Borrowed: the slot must not drop it.
             slots::close(mortal as u64 | 1);
             slots::close(1);
             slots::close(slots::position(0));
