@@ -29,6 +29,11 @@ use pyo3_ffi::PyCode_Check;
 /// `frame` is the thread's innermost one, a generator's, and `state` is that of its code; the
 /// interpreter is in an event of it.
 pub unsafe fn lead_consumer(gil: Gil, state: &CodeState, frame: Frame) -> bool {
+    // With a threshold, consumers are compiled themselves; and a general loop uses the native stack at
+    // each level, which the LIR interpreter has less of.
+    if !gil.runtime().options.get().weighs {
+        return false;
+    }
     if state.generator.unit.get().is_none() {
         return false;
     }
