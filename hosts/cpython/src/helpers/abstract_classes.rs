@@ -113,8 +113,8 @@ unsafe fn attribute(module: &CStr, name: &CStr) -> Option<Obj> {
     }
 }
 
-/// A method as a class has it or inherits it, borrowed.
-unsafe fn method(class: *mut PyTypeObject, name: &CStr) -> Option<Obj> {
+/// An attribute as a class has it or inherits it, borrowed.
+pub(super) unsafe fn method(class: *mut PyTypeObject, name: &CStr) -> Option<Obj> {
     // SAFETY: the caller's: a live class.
     unsafe {
         let name = PyUnicode_InternFromString(name.as_ptr());
@@ -161,7 +161,11 @@ unsafe fn token(known: &Known) -> Option<i64> {
 /// Answers `isinstance` for a class whose metaclass is `ABCMeta` or derives from it: 1, 0, or -1
 /// with an exception. `None` for other classes. `has_own_class` is true if `__class__` of the
 /// object is its class.
-pub(super) unsafe fn is_instance(object: Obj, class: Obj, has_own_class: bool) -> Option<c_int> {
+pub(super) unsafe fn is_instance(
+    object: Obj,
+    class: Obj,
+    has_own_class: impl FnOnce() -> bool,
+) -> Option<c_int> {
     // SAFETY: the caller's: live objects.
     unsafe {
         let known = KNOWN.get()?.as_ref()?;
@@ -169,7 +173,7 @@ pub(super) unsafe fn is_instance(object: Obj, class: Obj, has_own_class: bool) -
         let derives = metaclass as usize == known.metaclass
             || PyType_Check(class) != 0
                 && PyType_IsSubtype(metaclass, known.metaclass as *mut PyTypeObject) != 0;
-        if !derives || !has_own_class {
+        if !derives || !has_own_class() {
             return None;
         }
         let is_changed =

@@ -4,7 +4,7 @@
 
 use super::abstract_classes;
 use crate::abi::type_;
-use crate::capi::{_PyType_Lookup, Obj, field};
+use crate::capi::{Obj, field};
 use pyo3_ffi::*;
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -57,7 +57,7 @@ unsafe fn answer(object: Obj, class: Obj) -> Option<c_int> {
             return Some(0);
         }
         if kind != &raw mut PyType_Type {
-            return abstract_classes::is_instance(object, class, has_own_class(own));
+            return abstract_classes::is_instance(object, class, || has_own_class(own));
         }
         if PyType_IsSubtype(own, class.cast()) != 0 {
             return Some(1);
@@ -93,18 +93,8 @@ unsafe fn has_own_class(class: *mut PyTypeObject) -> bool {
 
 /// The attribute `__class__` of a class or of its bases; 0 if it cannot be found.
 unsafe fn class_of(class: *mut PyTypeObject) -> usize {
-    // SAFETY: the caller's: a live class; the string is created and dropped here.
-    unsafe {
-        let name = PyUnicode_InternFromString(c"__class__".as_ptr());
-        if name.is_null() {
-            PyErr_Clear();
-            return 0;
-        }
-        let found = _PyType_Lookup(class, name);
-        Py_DECREF(name);
-        PyErr_Clear();
-        found as usize
-    }
+    // SAFETY: the caller's: a live class.
+    unsafe { abstract_classes::method(class, c"__class__").map_or(0, |found| found as usize) }
 }
 
 /// The attribute `__class__` of `object`.
