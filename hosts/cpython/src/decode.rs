@@ -87,7 +87,7 @@ pub unsafe fn decode(code: *mut PyObject) -> Result<Code, DecodeError> {
             let is_named = (instr.arg as Py_ssize_t) < ffi::PyTuple_GET_SIZE(names);
             if instr.op == Op::LoadAttr && is_named && instr.hint.is_empty() {
                 let name = ffi::PyTuple_GET_ITEM(names, instr.arg as isize);
-                instr.hint = feedback::asked_getter(unit, name);
+                instr.hint = feedback::unspecialised_getter(unit, name);
             }
         }
         let mut consts = constants(object(layout::CONSTS));

@@ -90,7 +90,7 @@ pub unsafe fn hints(unit: *const u16, general: u8) -> Vec<Type> {
 /// # Safety
 /// The caller has the GIL; `unit` points to an instruction of a live code object, with its cache
 /// behind it, that loads the attribute `name`.
-pub unsafe fn asked_getter(unit: *const u16, name: *mut PyObject) -> Vec<Type> {
+pub unsafe fn unspecialised_getter(unit: *const u16, name: *mut PyObject) -> Vec<Type> {
     // SAFETY: as the caller says. The version may be that of a module's keys, or of a class that
     // was the receiver: the result is a hint like any other.
     unsafe {

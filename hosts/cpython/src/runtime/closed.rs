@@ -125,7 +125,7 @@ fn enter(unit: &UnitState) -> Func {
     let ts = func.params()[0];
     let mut b = Builder::new(&mut func);
     let fail = b.cold_block();
-    frames::check_quiet(&mut b, ts, unit, still_quiet, fail);
+    frames::check_quiet(&mut b, ts, unit, has_nothing_pending, fail);
     frames::check_stack(&mut b, ts, fail);
     frames::count_raw_entry(&mut b, unit);
     b.ret(&[]);
@@ -136,7 +136,7 @@ fn enter(unit: &UnitState) -> Func {
 
 /// Returns 1 if nothing is pending, though the eval-breaker word is not the one that the unit
 /// knows, else 0. Runs no host code.
-unsafe extern "C" fn still_quiet(ts: Thread, token: u64) -> i64 {
+unsafe extern "C" fn has_nothing_pending(ts: Thread, token: u64) -> i64 {
     // SAFETY: compiled code runs with the interpreter's lock held.
     let gil = unsafe { Gil::held() };
     // SAFETY: the unit is being entered.
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn call_boxed(
         let state = &*unit;
         if mismatch != 0 && state.is_valid() {
             state.mismatches.set(state.mismatches.get() + 1);
-            if state.mismatches.get() >= healing::most_failures(gil) {
+            if state.mismatches.get() >= healing::max_failures(gil) {
                 function_state::state_of(gil, state.shape.code)
                     .open
                     .set(true);

@@ -7,7 +7,7 @@
 //! are repeated at the next call or back edge, where the finished unit is installed.
 
 use super::capi::*;
-use super::function_state::{self, CodeState, Entry, MOST_REACHED_LATE, state_of};
+use super::function_state::{self, CodeState, Entry, MAX_REACHED_LATE, state_of};
 use super::generators::Forward;
 use super::units::{self, FORCE_CAPACITY, Kind, Pending, Progress, UnitRef, UnitState};
 use super::workers::{Insisting, Order, Outcome};
@@ -245,14 +245,14 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
             use Reason::{Identity, Shape, Type, Unreached};
             matches!(reason, Type | Shape | Identity | Unreached)
         };
-        let learnt = state.learnt.borrow().clone();
+        let profile = state.profile.borrow().clone();
         let is_offered = units <= MAX_INLINED_UNITS
             && shape.is_plain()
             && shape.optimized()
             && !shape.is_generator()
             && state.refused.get().is_none()
-            && learnt.avoid.iter().all(can_forgo)
-            && learnt.operands.is_empty()
+            && profile.avoid.iter().all(can_forgo)
+            && profile.operands.is_empty()
             && !monitoring::is_observed(gil, &shape);
         if !is_offered {
             return None;
@@ -261,14 +261,14 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
         let translate = gil.runtime().front.translate;
         let made = catch_unwind(|| translate(code, globals, builtins));
         let mut code = made.ok()?.ok()?;
-        if gil.runtime().options.get().threshold > 0 && reached_late < MOST_REACHED_LATE {
+        if gil.runtime().options.get().threshold > 0 && reached_late < MAX_REACHED_LATE {
             mark_unreached(&mut code, &shape, Kind::Function);
         }
-        sampling::tell(&learnt, &mut code, &mut HashMap::new());
+        sampling::tell(&profile, &mut code, &mut HashMap::new());
         // Where a guard failed or several classes were observed, the hint is dropped: the types of
         // the call's arguments have to be enough.
-        let lost = learnt.avoid.iter().map(|(pc, _)| pc);
-        for pc in lost.chain(learnt.met.keys()) {
+        let lost = profile.avoid.iter().map(|(pc, _)| pc);
+        for pc in lost.chain(profile.met.keys()) {
             code.instrs[pc.0 as usize].hint.clear();
         }
         mark_supers(&mut code, &mut HashMap::new(), func);
@@ -370,7 +370,7 @@ unsafe fn make_unit(
     // SAFETY: the caller's promise.
     let made_functions = unsafe { generators::make_functions(&mut code, globals, builtins) };
     let skips_unreached = gil.runtime().options.get().threshold > 0;
-    if skips_unreached && state.reached_late.get() < MOST_REACHED_LATE {
+    if skips_unreached && state.reached_late.get() < MAX_REACHED_LATE {
         // SAFETY: the caller's promise.
         unsafe { mark_unreached(&mut code, &shape, kind) };
     }
@@ -404,10 +404,10 @@ unsafe fn make_unit(
         let binds = code.optimized && code.binds_globals() && !shape.is_generator();
         (exact && (at_top || binds)).then(|| namespace_of(gil, &mut unit))
     };
-    unit.teaches = code
+    unit.profiled_operands = code
         .instrs
         .iter()
-        .map(|i| sampling::teaches(i.op))
+        .map(|i| sampling::profiled_operands(i.op))
         .collect();
     if gil.runtime().options.get().force.is_some() {
         unit.force = Some(vec![Cell::new(0); FORCE_CAPACITY].into_boxed_slice());
@@ -443,20 +443,20 @@ unsafe fn make_unit(
     unsafe { healing::expect_others(&state, &code) };
     sampling::expect_locals(
         &state.locals.borrow(),
-        &mut state.learnt.borrow_mut(),
+        &mut state.profile.borrow_mut(),
         &code,
     );
     let sites = state.sites.borrow();
-    sites.expect(&mut state.learnt.borrow_mut(), &code);
+    sites.expect(&mut state.profile.borrow_mut(), &code);
     drop(sites);
-    let learnt = state.learnt.borrow().clone();
+    let profile = state.profile.borrow().clone();
     // SAFETY: the caller's promise. The classes are kept alive until the unit is compiled, which
     // pins those that it names.
-    let (mut met, held) = unsafe { healing::classes_met(&learnt) };
-    healing::numbers_met(&learnt, &code, &mut met);
-    healing::mark_kin(&learnt, &mut code);
+    let (mut met, held) = unsafe { healing::observed_classes(&profile) };
+    healing::observed_numbers(&profile, &code, &mut met);
+    healing::mark_kin(&profile, &mut code);
     // SAFETY: the caller's promise.
-    let sampled = unsafe { sampling::tell(&learnt, &mut code, &mut met) };
+    let sampled = unsafe { sampling::tell(&profile, &mut code, &mut met) };
     // SAFETY: the caller's promise.
     unsafe { mark_supers(&mut code, &mut met, function) };
     let started = Instant::now();
@@ -485,7 +485,7 @@ unsafe fn make_unit(
                 live,
                 world,
                 parts,
-                avoid: &learnt.avoid,
+                avoid: &profile.avoid,
                 met: &met,
             };
             if is_beside {
@@ -716,7 +716,7 @@ unsafe fn order(gil: Gil, unit: UnitRef, request: Box<FrozenRequest>) {
         let without = entry.filter(|entry| entry.stub.get().is_none());
         let stub = without.map(|entry| super::entries::stub(&entry));
         place(gil, unit, Order { request, stub });
-        while let Some(order) = gil.runtime().workers.asked_at_once(unit) {
+        while let Some(order) = gil.runtime().workers.returned_at_once(unit) {
             take(gil, unit, Outcome::Asks(order));
         }
     }
@@ -1098,7 +1098,7 @@ unsafe fn make_function(
         } else if entry.unit.get().is_none() {
             compile_callees(gil, shape, code, globals)?;
             let entry = function_state::entry_of(gil, func).expect("made above");
-            let most = state_of(gil, code).most_versions();
+            let most = state_of(gil, code).max_versions();
             if entry.versions.get() >= most {
                 return Err(refuse(
                     gil,
@@ -1263,7 +1263,7 @@ pub unsafe fn compile_loop(
         if let Some(reason) = state.loops_refused.get() {
             return Err(Refusal::Lasting(reason.clone()));
         }
-        let most = state.most_versions();
+        let most = state.max_versions();
         let is_closed = state.with_loop(pos, |slot| {
             slot.closed |= slot.versions >= most;
             slot.closed

@@ -90,7 +90,7 @@ pub unsafe fn words(frame: Frame, shape: &CodeShape) -> *mut u8 {
 ///
 /// # Safety
 /// `object` is the frame object of a frame.
-pub unsafe fn is_unheld(object: Object) -> bool {
+pub unsafe fn is_unshared(object: Object) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         Py_REFCNT(object) == 1

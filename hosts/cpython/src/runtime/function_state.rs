@@ -22,7 +22,7 @@ use std::rc::Rc;
 const MAX_VERSIONS: u32 = 5;
 /// Maximum units given up because code that they left out as never executed was executed. After
 /// that nothing is left out.
-pub const MOST_REACHED_LATE: u32 = 8;
+pub const MAX_REACHED_LATE: u32 = 8;
 /// Maximum number of namespaces that one code object is compiled for.
 const MAX_NAMESPACES: usize = 4;
 
@@ -39,11 +39,11 @@ pub struct CodeState {
     /// Number of times that it was [observed](super::listening) running.
     pub met: Cell<u32>,
     /// True if its own events are enabled, except where they were disabled since.
-    pub is_heard: Cell<bool>,
+    pub is_monitored: Cell<bool>,
     /// The time at which they were last enabled.
-    pub heard: Cell<u64>,
+    pub monitored_since: Cell<u64>,
     /// The time at which disabled events are to be enabled again.
-    pub hear_at: Cell<u64>,
+    pub monitor_at: Cell<u64>,
     /// The time of its first event; 0 before.
     pub began: Cell<u64>,
     /// Calls below this number are only counted, not weighed.
@@ -70,7 +70,7 @@ pub struct CodeState {
     /// The classes observed at its attribute instructions while it was interpreted.
     pub sites: RefCell<Sites>,
     /// The profile that past units have recorded for the next ones.
-    pub learnt: RefCell<Learnt>,
+    pub profile: RefCell<SiteProfile>,
     /// Units that were given up because of sampled operands.
     pub taught: Cell<u32>,
     /// Units that were given up because code that they left out was executed.
@@ -89,7 +89,7 @@ pub struct CodeState {
 
 /// Observations at failed guards, by instruction.
 #[derive(Clone, Default)]
-pub struct Learnt {
+pub struct SiteProfile {
     /// Speculations that failed too often.
     pub avoid: HashSet<(Pc, Reason)>,
     /// Classes of receivers that differed from the speculated class.
@@ -152,7 +152,7 @@ pub struct Keys {
     /// At the last observation.
     pub met: i64,
     /// When a unit was last given up because of it.
-    pub learnt: i64,
+    pub profile: i64,
 }
 
 /// Maximum classes recorded for an instruction.
@@ -268,9 +268,9 @@ impl CodeState {
             fallbacks: Cell::new(0),
             bypassed: Cell::new(0),
             met: Cell::new(0),
-            is_heard: Cell::new(false),
-            heard: Cell::new(0),
-            hear_at: Cell::new(u64::MAX),
+            is_monitored: Cell::new(false),
+            monitored_since: Cell::new(0),
+            monitor_at: Cell::new(u64::MAX),
             began: Cell::new(0),
             next_call: Cell::new(0),
             counted: Cell::default(),
@@ -283,7 +283,7 @@ impl CodeState {
             loops: RefCell::default(),
             locals: RefCell::default(),
             sites: RefCell::default(),
-            learnt: RefCell::default(),
+            profile: RefCell::default(),
             taught: Cell::new(0),
             reached_late: Cell::new(0),
             refused: OnceCell::new(),
@@ -295,7 +295,7 @@ impl CodeState {
     }
 
     /// Maximum versions of one entry before its function stays interpreted.
-    pub fn most_versions(&self) -> u32 {
+    pub fn max_versions(&self) -> u32 {
         MAX_VERSIONS + self.reached_late.get() + self.taught.get()
     }
 
@@ -305,7 +305,7 @@ impl CodeState {
             return;
         }
         self.next_call.set(0);
-        if self.counted.get().is_paused() || !self.is_heard.get() {
+        if self.counted.get().is_paused() || !self.is_monitored.get() {
             gil.runtime().listening.want(self);
         }
     }
@@ -317,13 +317,13 @@ impl CodeState {
         }
         Since {
             began: self.began.get(),
-            heard: self.heard.get(),
+            monitored_since: self.monitored_since.get(),
         }
     }
 
     /// Its events are to be enabled again when it is next observed after this time.
-    pub fn hear_again(&self, at: u64) {
-        self.hear_at.update(|known| known.min(at));
+    pub fn monitor_again(&self, at: u64) {
+        self.monitor_at.update(|known| known.min(at));
     }
 
     /// The entry of a namespace.
@@ -341,7 +341,7 @@ impl CodeState {
 
     /// Removes an invalidated unit from the tables.
     pub fn detach(&self, unit: UnitRef) {
-        let most = self.most_versions();
+        let most = self.max_versions();
         let reason = || format!("its speculation failed in {most} versions");
         self.withdraw_order(unit);
         for entry in &*self.entries.borrow() {
@@ -658,7 +658,7 @@ pub unsafe fn give_up(gil: Gil, code: Object, reason: &str) {
         let state = state_of(gil, code);
         state.refused.get_or_init(|| reason.to_owned());
         gil.runtime().advice.given_up(code, reason);
-        let most = state.most_versions();
+        let most = state.max_versions();
         let mut units = Vec::from_iter(state.generator.unit.get());
         for entry in &*state.entries.borrow() {
             units.extend(entry.unit.get());

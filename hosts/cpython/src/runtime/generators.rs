@@ -340,7 +340,7 @@ pub unsafe fn compile(gil: Gil, func: Object, live: &[Type]) -> Result<(), Refus
         if state.generator.unit.get().is_some() {
             return Ok(());
         }
-        let most = state.most_versions();
+        let most = state.max_versions();
         if state.generator.versions.get() >= most {
             return Err(Refusal::Lasting(format!(
                 "its speculation failed in {most} versions"
@@ -376,7 +376,7 @@ pub unsafe fn compile(gil: Gil, func: Object, live: &[Type]) -> Result<(), Refus
         state.cell.entry.set((*unit).entry() as usize);
         state.cell.pending.set((*unit).checked.pending.as_ptr());
         publish(code, Some(&state.cell));
-        gil.runtime().listening.hear_starts(gil, code);
+        gil.runtime().listening.monitor_starts(gil, code);
         Ok(())
     }
 }

@@ -6,8 +6,8 @@
 //! and the next one tests for both classes.
 
 use super::capi::{Frame, Object, get};
-use super::function_state::{CodeState, Learnt, Operands};
-use super::units::{Kind, Teaches, UnitRef, UnitState};
+use super::function_state::{CodeState, Operands, SiteProfile};
+use super::units::{Kind, ProfiledOperands, UnitRef, UnitState};
 use super::{Gil, abi, function_state, sampling, units, worth};
 use crate::feedback::{LiveClass, class_of_version, relatives};
 use crate::objects;
@@ -23,14 +23,14 @@ use std::collections::HashMap;
 /// Failures of a guard after which its speculation is not repeated. A failure costs some
 /// interpreted instructions, a unit some thousand times as much. A user who sets a low threshold
 /// wants early failures too.
-pub fn most_failures(gil: Gil) -> u64 {
+pub fn max_failures(gil: Gil) -> u64 {
     (gil.runtime().options.get().threshold / 4).clamp(20, 250)
 }
 
 /// Failures of a unit's other guards after which, if the unit is given up, their speculations are
 /// not repeated either.
-fn some_failures(gil: Gil) -> u64 {
-    (most_failures(gil) / 20).max(4)
+fn few_failures(gil: Gil) -> u64 {
+    (max_failures(gil) / 20).max(4)
 }
 
 /// The guards that fail on purpose.
@@ -126,7 +126,7 @@ pub unsafe fn count_exit(gil: Gil, unit: UnitRef, number: usize, record: &ExitRe
         if forced
             || record.kind != ExitKind::Resume
             || !record.reason.is_bet()
-            || count < most_failures(gil)
+            || count < max_failures(gil)
         {
             return;
         }
@@ -141,7 +141,7 @@ pub unsafe fn count_exit(gil: Gil, unit: UnitRef, number: usize, record: &ExitRe
 
 /// Minimum calls and iterations per exit from a frame that was kept open; with fewer a unit does
 /// not pay.
-const TURNS_PER_OPENING: u64 = 16;
+const ITERATIONS_PER_OPENING: u64 = 16;
 
 /// Counts an exit from a frame whose slots are still being read, or were set. A unit that exits so
 /// again and again after a short time is given up for good: the program will continue to read its
@@ -155,7 +155,10 @@ pub unsafe fn count_opened(gil: Gil, unit: UnitRef) {
         let opened = (*unit).opened.get() + 1;
         (*unit).opened.set(opened);
         let ran = (*unit).all_entries() + (*unit).iterations.get();
-        if opened < most_failures(gil) || ran > opened * TURNS_PER_OPENING || !(*unit).is_valid() {
+        if opened < max_failures(gil)
+            || ran > opened * ITERATIONS_PER_OPENING
+            || !(*unit).is_valid()
+        {
             return;
         }
         give_up(gil, unit, "others set its locals while it runs");
@@ -190,44 +193,44 @@ unsafe fn learn(gil: Gil, unit: UnitRef) {
     unsafe {
         let Some(made) = &(&(*unit)).unit else { return };
         let state = function_state::state_of(gil, (*unit).shape.code);
-        let mut learnt = state.learnt.borrow_mut();
-        let learnt = &mut *learnt;
+        let mut profile = state.profile.borrow_mut();
+        let profile = &mut *profile;
         let units = gil.runtime().totals.units.get();
         let mut reached_late = false;
-        let some_failures = some_failures(gil);
+        let few_failures = few_failures(gil);
         for (record, count) in made.exits.heads().iter().zip(&(&(*unit)).exit_counts) {
             let counts = record.kind == ExitKind::Resume && record.reason.is_bet();
-            if !counts || count.get() < some_failures {
+            if !counts || count.get() < few_failures {
                 continue;
             }
             reached_late |= record.reason == Reason::Unreached;
             if record.reason == Reason::Type
-                && let Some(met) = learnt.met.get_mut(&record.pc)
+                && let Some(met) = profile.met.get_mut(&record.pc)
                 && !met.failures.count((*unit).number, units)
             {
                 continue;
             }
             if record.reason == Reason::Shape
-                && let Some(met) = learnt.met.get_mut(&record.pc)
+                && let Some(met) = profile.met.get_mut(&record.pc)
                 && std::mem::take(&mut met.has_dicts)
             {
                 continue;
             }
             if record.reason == Reason::Shape
-                && let Some(keys) = learnt.keys.get_mut(&record.pc)
-                && keys.met > keys.learnt
+                && let Some(keys) = profile.keys.get_mut(&record.pc)
+                && keys.met > keys.profile
             {
-                keys.learnt = keys.met;
+                keys.profile = keys.met;
                 continue;
             }
             if matches!(record.reason, Reason::Type | Reason::Domain)
-                && let Some(operands) = learnt.operands.get_mut(&record.pc)
+                && let Some(operands) = profile.operands.get_mut(&record.pc)
                 && operands.numbers().is_some()
                 && !operands.failures.count((*unit).number, units)
             {
                 continue;
             }
-            learnt.avoid.insert((record.pc, record.reason));
+            profile.avoid.insert((record.pc, record.reason));
         }
         let late = &state.reached_late;
         late.set(late.get() + reached_late as u32);
@@ -240,27 +243,27 @@ unsafe fn learn(gil: Gil, unit: UnitRef) {
 /// # Safety
 /// The unit is alive; `frame` is complete for the exit.
 pub unsafe fn note_class(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Frame) {
-    let teaches = matches!(record.reason, Reason::Type | Reason::Shape | Reason::Domain);
+    let profiled_operands = matches!(record.reason, Reason::Type | Reason::Shape | Reason::Domain);
     // The operands of inlined code are in no frame yet.
-    if record.kind != ExitKind::Resume || !teaches || !record.inlined.is_empty() {
+    if record.kind != ExitKind::Resume || !profiled_operands || !record.inlined.is_empty() {
         return;
     }
     // SAFETY: the caller's promise; the operand is an object.
     unsafe {
-        let (teaches, shape) = (&(&(*unit)).teaches, (*unit).shape);
+        let (profiled_operands, shape) = (&(&(*unit)).profiled_operands, (*unit).shape);
         let top: i32 = abi::frames::depth(frame);
         let object: Object = abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * (top - 1));
-        let Some(&teaches) = teaches.get(record.pc.0 as usize) else {
+        let Some(&profiled_operands) = profiled_operands.get(record.pc.0 as usize) else {
             return;
         };
-        match teaches {
-            Teaches::Class if record.reason != Reason::Domain => {}
-            Teaches::Truth if record.reason == Reason::Type => {}
-            Teaches::Numbers => {
+        match profiled_operands {
+            ProfiledOperands::Class if record.reason != Reason::Domain => {}
+            ProfiledOperands::Truth if record.reason == Reason::Type => {}
+            ProfiledOperands::Numbers => {
                 let other: Object = abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * (top - 2));
                 let state = function_state::state_of(gil, shape.code);
-                let mut learnt = state.learnt.borrow_mut();
-                let operands = learnt.operands.entry(record.pc).or_default();
+                let mut profile = state.profile.borrow_mut();
+                let operands = profile.operands.entry(record.pc).or_default();
                 note_operands(operands, record.reason, object, other);
                 return;
             }
@@ -273,18 +276,18 @@ pub unsafe fn note_class(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Fr
                 // The next unit will differ, if this one did not know.
                 if dictionaries::noted(class, (*unit).made) {
                     let state = function_state::state_of(gil, shape.code);
-                    let mut learnt = state.learnt.borrow_mut();
-                    learnt.met.entry(record.pc).or_default().has_dicts = true;
+                    let mut profile = state.profile.borrow_mut();
+                    profile.met.entry(record.pc).or_default().has_dicts = true;
                 }
             } else if let Storage::Inline(values) = storage(class) {
                 let state = function_state::state_of(gil, shape.code);
-                let mut learnt = state.learnt.borrow_mut();
-                learnt.keys.entry(record.pc).or_default().met = values.count();
+                let mut profile = state.profile.borrow_mut();
+                profile.keys.entry(record.pc).or_default().met = values.count();
             }
             return;
         }
-        let is_news = match teaches {
-            Teaches::Truth => operators::says_truth(class),
+        let is_news = match profiled_operands {
+            ProfiledOperands::Truth => operators::says_truth(class),
             _ => true,
         };
         if !is_versioned(class) || !is_news {
@@ -292,8 +295,8 @@ pub unsafe fn note_class(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Fr
         }
         let version: u32 = get(class.cast(), abi::type_::VERSION_TAG);
         let state = function_state::state_of(gil, shape.code);
-        let mut learnt = state.learnt.borrow_mut();
-        learnt.met.entry(record.pc).or_default().add(version);
+        let mut profile = state.profile.borrow_mut();
+        profile.met.entry(record.pc).or_default().add(version);
     }
 }
 
@@ -320,7 +323,7 @@ pub unsafe fn note_function(gil: Gil, unit: UnitRef, record: &ExitRecord, frame:
             }
             let (code, ..) = function_state::parts_of(object);
             if keeps(shape.code, code) {
-                state.learnt.borrow_mut().kin.insert(record.pc, code);
+                state.profile.borrow_mut().kin.insert(record.pc, code);
                 return;
             }
         }
@@ -352,21 +355,21 @@ pub unsafe fn expect_others(state: &CodeState, code: &Code) {
             } else {
                 keeps(state.shape.code, made)
             };
-            let mut learnt = state.learnt.borrow_mut();
+            let mut profile = state.profile.borrow_mut();
             let is_known_by_code = are_others && is_called_again;
             if is_known_by_code {
-                learnt.kin.insert(pc, made);
+                profile.kin.insert(pc, made);
             }
-            if is_known_by_code || learnt.deallocated.contains(&(made as usize)) {
-                learnt.avoid.insert((pc, Reason::Identity));
+            if is_known_by_code || profile.deallocated.contains(&(made as usize)) {
+                profile.avoid.insert((pc, Reason::Identity));
             }
         }
     }
 }
 
 /// Marks calls that have observed several functions of one code object with that code object.
-pub fn mark_kin(learnt: &Learnt, code: &mut Code) {
-    for (pc, kin) in &learnt.kin {
+pub fn mark_kin(profile: &SiteProfile, code: &mut Code) {
+    for (pc, kin) in &profile.kin {
         if let Some(instr) = code.instrs.get_mut(pc.0 as usize) {
             // SAFETY: the code that is compiled keeps this one.
             let kin = unsafe { objects::object_handle(*kin) };
@@ -394,8 +397,8 @@ unsafe fn note_operands(operands: &mut Operands, reason: Reason, a: Object, b: O
 /// The instructions that accept floats and ints alike: those that have observed both. If there are
 /// any, also those of the same function that expected floats, or that have neither expectation nor
 /// profile.
-pub fn numbers_met(learnt: &Learnt, code: &Code, met: &mut HashMap<Pc, Met>) {
-    let all = || learnt.operands.values().filter_map(Operands::numbers);
+pub fn observed_numbers(profile: &SiteProfile, code: &Code, met: &mut HashMap<Pc, Met>) {
+    let all = || profile.operands.values().filter_map(Operands::numbers);
     let any = all().any(|numbers| numbers == Numbers::Any);
     let Some(usual) = all().next() else { return };
     let usual = if any { Numbers::Any } else { usual };
@@ -404,9 +407,9 @@ pub fn numbers_met(learnt: &Learnt, code: &Code, met: &mut HashMap<Pc, Met>) {
             continue;
         }
         let is_float = |t: &Type| *t == Type::FLOAT_EXACT;
-        let is_likely = !sampling::is_sampled(learnt, pc) && instr.hint.iter().all(is_float);
+        let is_likely = !sampling::is_sampled(profile, pc) && instr.hint.iter().all(is_float);
         let likely = || is_likely.then_some(usual);
-        let own = learnt.operands.get(&pc).map(Operands::numbers);
+        let own = profile.operands.get(&pc).map(Operands::numbers);
         if let Some(numbers) = own.unwrap_or_else(likely) {
             met.entry(pc).or_default().numbers = Some(numbers);
         }
@@ -418,9 +421,9 @@ pub fn numbers_met(learnt: &Learnt, code: &Code, met: &mut HashMap<Pc, Met>) {
 ///
 /// # Safety
 /// The caller has the GIL.
-pub unsafe fn classes_met(learnt: &Learnt) -> (HashMap<Pc, Met>, Vec<LiveClass>) {
+pub unsafe fn observed_classes(profile: &SiteProfile) -> (HashMap<Pc, Met>, Vec<LiveClass>) {
     let (mut all, mut held) = (HashMap::new(), Vec::new());
-    for (&pc, history) in learnt.met.iter().filter(|(_, h)| !h.versions.is_empty()) {
+    for (&pc, history) in profile.met.iter().filter(|(_, h)| !h.versions.is_empty()) {
         let mut met = Met::default();
         for &version in &history.versions {
             // SAFETY: the caller's promise; the classes are alive.

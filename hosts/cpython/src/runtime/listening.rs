@@ -4,7 +4,7 @@
 //! most code of a program never pays off to compile. So at first no code is monitored. A worker
 //! watches a clock: for every millisecond of processor time that the program has used, it requests
 //! a pending call from the interpreter, which records the code of the innermost frame. Code that
-//! was observed [twice](HEARD_AT) gets its own events enabled; they count executions and lead to
+//! was observed [twice](MONITORED_AT) gets its own events enabled; they count executions and lead to
 //! compiles. Code that does not pay after some hundred events is not monitored until it is likely
 //! to ([`Counter`](super::pauses::Counter)), and then again from the next time that it is observed.
 //!
@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Number of observations after which code is monitored.
-const HEARD_AT: u32 = 2;
+const MONITORED_AT: u32 = 2;
 
 /// Number of frames, from the innermost one, whose code is observed at a tick; the interpreter's
 /// entry frames do not count.
@@ -90,7 +90,7 @@ impl Listening {
 
     /// Stops monitoring.
     pub fn stop(&self, gil: Gil) {
-        gil.runtime().workers.tick_no_more();
+        gil.runtime().workers.stop_ticking();
         self.is_sampled.set(false);
         if gil.runtime().finished.get() {
             // The interpreter drops all of it.
@@ -98,7 +98,7 @@ impl Listening {
         }
         let codes: Vec<_> = gil.runtime().codes.borrow().values().cloned().collect();
         for state in codes {
-            if state.is_heard.replace(false) {
+            if state.is_monitored.replace(false) {
                 local_events::set(gil, state.shape.code, 0);
             }
         }
@@ -168,7 +168,7 @@ impl Listening {
 
     /// Monitors interpreted starts of a generator's code that has a unit: each reveals a consumer
     /// that does not [find the unit](super::generators::lead_consumer).
-    pub fn hear_starts(&self, gil: Gil, code: Object) {
+    pub fn monitor_starts(&self, gil: Gil, code: Object) {
         if self.is_sampled.get()
             && let Some(state) = gil.runtime().state(code)
         {
@@ -281,10 +281,10 @@ unsafe fn observe(gil: Gil, code: Object) {
     let state = unsafe { state_of(gil, code) };
     let times = state.met.get().saturating_add(1);
     state.met.set(times);
-    let is_due = if state.is_heard.get() {
-        gil.runtime().pauses.now() >= state.hear_at.get()
+    let is_due = if state.is_monitored.get() {
+        gil.runtime().pauses.now() >= state.monitor_at.get()
     } else {
-        times >= HEARD_AT
+        times >= MONITORED_AT
     };
     let is_refused = state.refused.get().is_some() && state.loops_refused.get().is_some();
     if is_due && !is_refused {
@@ -295,10 +295,10 @@ unsafe fn observe(gil: Gil, code: Object) {
 /// Enables the events of code, including those that were disabled because it did not pay.
 fn hear(gil: Gil, state: &CodeState) {
     let code = state.shape.code;
-    if state.is_heard.replace(true) {
+    if state.is_monitored.replace(true) {
         local_events::set(gil, code, 0);
     }
-    state.hear_at.set(u64::MAX);
-    state.heard.set(gil.runtime().pauses.now());
+    state.monitor_at.set(u64::MAX);
+    state.monitored_since.set(gil.runtime().pauses.now());
     local_events::set(gil, code, EVENTS);
 }

@@ -95,7 +95,7 @@ fn originals() -> &'static Functions {
 /// Records a call.
 fn note(gil: Gil) {
     gil.runtime().listing.questions.update(|asked| asked + 1);
-    gil.runtime().watches.objects_are_listed(gil);
+    gil.runtime().watches.gc_lists_objects(gil);
 }
 
 unsafe extern "C" fn objects(

@@ -107,12 +107,12 @@ pub unsafe fn renew(gil: Gil, ts: Thread, frame: Frame) {
 /// that are monitored stay the same.
 #[cold]
 unsafe fn rewrite(gil: Gil, code: Object) {
-    let is_heard = gil
+    let is_monitored = gil
         .runtime()
         .state(code)
-        .is_some_and(|state| state.is_heard.get());
+        .is_some_and(|state| state.is_monitored.get());
     set(gil, code, UNHEARD);
-    set(gil, code, if is_heard { listening::EVENTS } else { 0 });
+    set(gil, code, if is_monitored { listening::EVENTS } else { 0 });
 }
 
 /// Requests these events of a code object, and no others, for our tool, besides the events of all

@@ -350,7 +350,7 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
             return none();
         }
         let state = state_of(gil, code);
-        if runtime.listening.is_sampled() && !state.is_heard.get() {
+        if runtime.listening.is_sampled() && !state.is_monitored.get() {
             runtime.listening.keep_time(gil);
             return none();
         }
@@ -446,12 +446,12 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
         if is_closed {
             return runtime.monitor.disable();
         }
-        if runtime.options.get().weighs && Locals::are_due_at_turn(count) {
+        if runtime.options.get().weighs && Locals::are_due_at_back_edge(count) {
             let mut locals = state.locals.borrow_mut();
             locals.note(frame, state.shape.nlocalsplus);
             state.sites.borrow_mut().note(&state.shape);
         }
-        match worth::of_turn(gil, &state, pos) {
+        match worth::of_back_edge(gil, &state, pos) {
             Verdict::Compile => {}
             Verdict::Pause => return runtime.monitor.disable(),
             Verdict::Count => return none(),
@@ -570,7 +570,7 @@ unsafe fn is_fit(ts: Thread, frame: Frame, shape: &CodeShape) -> bool {
         if object.is_null() {
             return true;
         }
-        if !frames::is_unheld(object) {
+        if !frames::is_unshared(object) {
             return false;
         }
         put::<Object>(frame, f::FRAME_OBJ, std::ptr::null_mut());

@@ -14,7 +14,7 @@ const EXACT: u64 = 100;
 /// If compiling would pay after this many more calls or back edges at the present rate, there is no
 /// pause: counting them costs less than compiling late.
 pub const FEW_CALLS: u64 = 4_000;
-pub const FEW_TURNS: u64 = 12_000;
+pub const FEW_ITERATIONS: u64 = 12_000;
 /// Events that are counted after a pause, to measure the rate.
 const AGAIN: u64 = 64;
 /// The longest pause, in nanoseconds. Code that seems not to pay may later be called with larger
@@ -77,7 +77,7 @@ pub struct Since {
     /// For the first time.
     pub began: u64,
     /// After the last pause.
-    pub heard: u64,
+    pub monitored_since: u64,
 }
 
 impl Counter {
@@ -103,12 +103,15 @@ impl Counter {
             return (if is_due { Step::Look } else { Step::Count }, None);
         };
         let pauses = &gil.runtime().pauses;
-        let Since { began, heard } = state.since(gil);
-        if pause.since >= heard {
+        let Since {
+            began,
+            monitored_since,
+        } = state.since(gil);
+        if pause.since >= monitored_since {
             return (Step::Pause, None);
         }
-        if pause.until > heard {
-            state.hear_again(pause.until);
+        if pause.until > monitored_since {
+            state.monitor_again(pause.until);
             return (Step::Pause, None);
         }
         let again = self.count - pause.count;
@@ -117,8 +120,8 @@ impl Counter {
         }
         let rate = |count: u64, time: u64| count as f64 / time.max(1) as f64;
         let before = rate(pause.count, pause.since - began.min(pause.since));
-        let after = rate(again, pauses.now() - heard);
-        let unheard = before.min(after) * (heard - pause.since) as f64;
+        let after = rate(again, pauses.now() - monitored_since);
+        let unheard = before.min(after) * (monitored_since - pause.since) as f64;
         let known = self.count;
         self.count += unheard as u64;
         self.pause = None;
@@ -127,13 +130,13 @@ impl Counter {
 
     /// Applies the correction factor of another count of the same code, if this one has missed
     /// events too.
-    pub fn grow(&mut self, heard: u64, by: f64) {
+    pub fn grow(&mut self, monitored_since: u64, by: f64) {
         if let Some(pause) = &mut self.pause
-            && pause.since < heard
+            && pause.since < monitored_since
         {
             self.count = (self.count as f64 * by) as u64;
             pause.count = self.count;
-            pause.since = heard - 1;
+            pause.since = monitored_since - 1;
         }
     }
 
@@ -161,7 +164,7 @@ impl Counter {
             until,
             count: self.count,
         });
-        state.hear_again(until);
+        state.monitor_again(until);
         Step::Pause
     }
 }

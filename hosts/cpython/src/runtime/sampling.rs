@@ -12,8 +12,8 @@
 //! recompiled with a call of `__add__`.
 
 use super::capi::{CodeShape, Frame, Object, current_thread, get};
-use super::function_state::{self, History, Learnt};
-use super::units::{self, Teaches, UnitRef};
+use super::function_state::{self, History, SiteProfile};
+use super::units::{self, ProfiledOperands, UnitRef};
 use super::{Gil, abi, frames};
 use crate::capi::Obj;
 use crate::feedback::{LiveClass, class_of_version};
@@ -123,13 +123,16 @@ unsafe fn sample(operands: &[Object]) {
 unsafe fn note(gil: Gil, unit: UnitRef, pc: Pc, operands: &[Object]) {
     // SAFETY: the caller's.
     unsafe {
-        let teaches = &(&(*unit)).teaches;
+        let profiled_operands = &(&(*unit)).profiled_operands;
         let none = ptr::null_mut();
-        let operands = match (teaches[pc.0 as usize], operands) {
-            (Teaches::Class, [.., receiver]) => [*receiver, none, none],
-            (Teaches::Numbers | Teaches::Operands, [a, b]) => [*a, *b, none],
-            (Teaches::Operands | Teaches::Truth | Teaches::Length, [only]) => [*only, none, none],
-            (Teaches::Sliced, [sequence, start, stop]) => [*sequence, *start, *stop],
+        let operands = match (profiled_operands[pc.0 as usize], operands) {
+            (ProfiledOperands::Class, [.., receiver]) => [*receiver, none, none],
+            (ProfiledOperands::Numbers | ProfiledOperands::Operands, [a, b]) => [*a, *b, none],
+            (
+                ProfiledOperands::Operands | ProfiledOperands::Truth | ProfiledOperands::Length,
+                [only],
+            ) => [*only, none, none],
+            (ProfiledOperands::Sliced, [sequence, start, stop]) => [*sequence, *start, *stop],
             _ => return,
         };
         let met = operands.map(|operand| version_of(operand));
@@ -139,8 +142,8 @@ unsafe fn note(gil: Gil, unit: UnitRef, pc: Pc, operands: &[Object]) {
             _ => None,
         };
         (*unit).sampled.update(|samples| samples + 1);
-        let mut learnt = state.learnt.borrow_mut();
-        let sampled = learnt.sampled.entry(pc).or_default();
+        let mut profile = state.profile.borrow_mut();
+        let sampled = profile.sampled.entry(pc).or_default();
         sampled.count += 1;
         if let Some(items) = items
             && !sampled.items.contains(&items)
@@ -150,24 +153,24 @@ unsafe fn note(gil: Gil, unit: UnitRef, pc: Pc, operands: &[Object]) {
         if !sampled.met.contains(&met) && sampled.met.len() < MAX_MET {
             sampled.met.push(met);
         }
-        if sampled.count < ENOUGH || sampled.told || !(*unit).may_be_remade(gil) {
+        if sampled.count < ENOUGH || sampled.told || !(*unit).may_be_recompiled(gil) {
             return;
         }
         sampled.told = true;
         let sampled = sampled.clone();
-        drop(learnt);
-        let teaches_here = teaches[pc.0 as usize];
+        drop(profile);
+        let teaches_here = profiled_operands[pc.0 as usize];
         let known = match teaches_here {
-            Teaches::Class => None,
+            ProfiledOperands::Class => None,
             _ => classes_of(&sampled),
         };
-        let mut learnt = state.learnt.borrow_mut();
+        let mut profile = state.profile.borrow_mut();
         let is_news = match (teaches_here, &known) {
-            (Teaches::Class, _) => {
-                are_new(&sampled, learnt.met.get(&pc)) && !has_failed(&learnt, pc, &[])
+            (ProfiledOperands::Class, _) => {
+                are_new(&sampled, profile.met.get(&pc)) && !has_failed(&profile, pc, &[])
             }
-            (teaches, Some((pairs, _held))) => {
-                sampled.is_useful(teaches, pairs) && !has_failed(&learnt, pc, pairs)
+            (profiled_operands, Some((pairs, _held))) => {
+                sampled.is_useful(profiled_operands, pairs) && !has_failed(&profile, pc, pairs)
             }
             (_, None) => false,
         };
@@ -175,15 +178,15 @@ unsafe fn note(gil: Gil, unit: UnitRef, pc: Pc, operands: &[Object]) {
             return;
         }
         state.taught.update(|taught| taught + 1);
-        let Learnt { sampled, met, .. } = &mut *learnt;
+        let SiteProfile { sampled, met, .. } = &mut *profile;
         for (pc, sampled) in sampled.iter_mut().filter(|(_, s)| s.count >= SOME) {
             sampled.told = true;
-            if teaches[pc.0 as usize] == Teaches::Class {
+            if profiled_operands[pc.0 as usize] == ProfiledOperands::Class {
                 let history = met.entry(*pc).or_default();
                 sampled.receivers().for_each(|version| history.add(version));
             }
         }
-        drop(learnt);
+        drop(profile);
         let why = "its operands were profiled";
         let recording = &gil.runtime().recording;
         recording.because(why, || units::invalidate(gil, unit));
@@ -208,15 +211,15 @@ fn are_new(sampled: &Sampled, told: Option<&History>) -> bool {
 
 /// True if speculation on such operands was given up there. If only speculation on numbers was,
 /// user-defined classes were never tried.
-fn has_failed(learnt: &Learnt, pc: Pc, pairs: &[Vec<Type>]) -> bool {
-    let failed = |reason| learnt.avoid.contains(&(pc, reason));
-    let are_bet_on = !pairs.iter().all(|pair| pair.iter().any(is_of_program));
+fn has_failed(profile: &SiteProfile, pc: Pc, pairs: &[Vec<Type>]) -> bool {
+    let failed = |reason| profile.avoid.contains(&(pc, reason));
+    let are_bet_on = !pairs.iter().all(|pair| pair.iter().any(is_user_class));
     failed(Reason::Type) || failed(Reason::Identity) || failed(Reason::Domain) && are_bet_on
 }
 
 /// True if there are enough samples for a unit to rely on.
-pub fn is_sampled(learnt: &Learnt, pc: Pc) -> bool {
-    learnt.sampled.get(&pc).is_some_and(|s| s.count >= SOME)
+pub fn is_sampled(profile: &SiteProfile, pc: Pc) -> bool {
+    profile.sampled.get(&pc).is_some_and(|s| s.count >= SOME)
 }
 
 /// The version of an object's class; 0 of null, and of a class that has none.
@@ -273,32 +276,32 @@ fn class_of(ty: &Type) -> Option<*mut PyTypeObject> {
 }
 
 /// True for a class that may define operators in Python.
-fn is_of_program(ty: &Type) -> bool {
+fn is_user_class(ty: &Type) -> bool {
     // SAFETY: the caller keeps the classes of the types alive.
     class_of(ty).is_some_and(|class| unsafe { PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 })
 }
 
 impl Sampled {
     /// True if code compiled with operands of these classes would differ.
-    fn is_useful(&self, teaches: Teaches, pairs: &[Vec<Type>]) -> bool {
-        if teaches == Teaches::Length {
+    fn is_useful(&self, profiled_operands: ProfiledOperands, pairs: &[Vec<Type>]) -> bool {
+        if profiled_operands == ProfiledOperands::Length {
             let is_counted = |ty: &Type| {
                 let classes = [Type::LIST_EXACT, Type::TUPLE_EXACT, Type::UNICODE_EXACT];
                 classes.into_iter().any(|class| *ty <= class)
             };
             return matches!(pairs, [pair] if pair.iter().all(is_counted));
         }
-        if teaches == Teaches::Sliced {
+        if profiled_operands == ProfiledOperands::Sliced {
             let is_bound = |ty: &Type| *ty <= Type::LONG_EXACT || *ty <= Type::NONE_TYPE;
             return matches!(pairs, [all] if matches!(&all[..], [sequence, bounds @ ..]
                 if *sequence <= Type::LIST_EXACT && bounds.len() == 2 && bounds.iter().all(is_bound)));
         }
-        if teaches == Teaches::Truth && pairs.len() > 1 {
+        if profiled_operands == ProfiledOperands::Truth && pairs.len() > 1 {
             return pairs.iter().flatten().all(says_truth);
         }
         let all_numbers = pairs.iter().all(|pair| pair.iter().all(is_number));
         all_numbers
-            || matches!(pairs, [pair] if self.is_item(pair) || pair.iter().any(is_of_program))
+            || matches!(pairs, [pair] if self.is_item(pair) || pair.iter().any(is_user_class))
     }
 
     /// True for an index into a list, a tuple, a string or an object with raw items of one layout;
@@ -319,12 +322,17 @@ impl Sampled {
 ///
 /// # Safety
 /// The caller has the GIL; `code` is the state's.
-pub unsafe fn tell(learnt: &Learnt, code: &mut Code, met: &mut HashMap<Pc, Met>) -> Vec<LiveClass> {
+pub unsafe fn tell(
+    profile: &SiteProfile,
+    code: &mut Code,
+    met: &mut HashMap<Pc, Met>,
+) -> Vec<LiveClass> {
     let mut all_held = Vec::new();
-    for (&pc, sampled) in learnt.sampled.iter().filter(|(_, s)| s.count >= SOME) {
+    for (&pc, sampled) in profile.sampled.iter().filter(|(_, s)| s.count >= SOME) {
         let instr = &mut code.instrs[pc.0 as usize];
         // The classes of attribute owners are among those observed.
-        let is_known = met.contains_key(&pc) || teaches(instr.op) == Teaches::Class;
+        let is_known =
+            met.contains_key(&pc) || profiled_operands(instr.op) == ProfiledOperands::Class;
         if is_known || !(instr.hint.is_empty() || instr.is_unreached()) {
             continue;
         }
@@ -332,7 +340,9 @@ pub unsafe fn tell(learnt: &Learnt, code: &mut Code, met: &mut HashMap<Pc, Met>)
         let Some((mut pairs, held)) = (unsafe { classes_of(sampled) }) else {
             continue;
         };
-        if !sampled.is_useful(teaches(instr.op), &pairs) || has_failed(learnt, pc, &pairs) {
+        if !sampled.is_useful(profiled_operands(instr.op), &pairs)
+            || has_failed(profile, pc, &pairs)
+        {
             continue;
         }
         match &mut pairs[..] {
@@ -373,7 +383,7 @@ pub unsafe fn tell(learnt: &Learnt, code: &mut Code, met: &mut HashMap<Pc, Met>)
 /// Calls between two records of the arguments' classes, and back edges between two records of the
 /// locals' classes.
 const CALLS_BETWEEN: u64 = 4;
-const TURNS_BETWEEN: u64 = 15;
+const ITERATIONS_BETWEEN: u64 = 15;
 /// Maximum samples of either kind: classes that appear later are left to the units.
 const MAX_SAMPLES: u64 = 64;
 /// Maximum locals that are sampled.
@@ -396,8 +406,8 @@ impl Locals {
     }
 
     /// True if the locals are to be sampled at the back edge of this number.
-    pub fn are_due_at_turn(turns: u64) -> bool {
-        turns.is_multiple_of(TURNS_BETWEEN) && turns <= MAX_SAMPLES * TURNS_BETWEEN
+    pub fn are_due_at_back_edge(turns: u64) -> bool {
+        turns.is_multiple_of(ITERATIONS_BETWEEN) && turns <= MAX_SAMPLES * ITERATIONS_BETWEEN
     }
 
     /// Records the classes of a frame's arguments, at its start.
@@ -479,7 +489,7 @@ impl Sites {
     }
 
     /// Adds those that have observed several classes to the profile.
-    pub fn expect(&self, learnt: &mut Learnt, code: &Code) {
+    pub fn expect(&self, profile: &mut SiteProfile, code: &Code) {
         let sites = self.0.iter().flatten();
         for site in sites.filter(|site| site.versions.len() > 1) {
             let is_there = |instr: &Instr| {
@@ -488,7 +498,7 @@ impl Sites {
             let Some(index) = code.instrs.iter().position(is_there) else {
                 continue;
             };
-            let history = learnt.met.entry(Pc(index as u32)).or_default();
+            let history = profile.met.entry(Pc(index as u32)).or_default();
             let versions = site.versions.iter();
             versions.for_each(|&version| history.add(version));
         }
@@ -498,7 +508,7 @@ impl Sites {
 /// Adds the classes of a local to the profile of the instructions that use it, where it had
 /// several: the interpreter remembers only the last one. If an argument had many, nothing is
 /// speculated.
-pub fn expect_locals(locals: &Locals, learnt: &mut Learnt, code: &Code) {
+pub fn expect_locals(locals: &Locals, profile: &mut SiteProfile, code: &Code) {
     let is_stored = |slot: u32| {
         let is_store = |instr: &Instr| instr.op == Op::StoreFast && instr.arg == slot;
         code.instrs.iter().any(is_store)
@@ -507,7 +517,7 @@ pub fn expect_locals(locals: &Locals, learnt: &mut Learnt, code: &Code) {
     for (pc, pair) in (1..).map(Pc).zip(code.instrs.windows(2)) {
         let [load, instr] = pair else { continue };
         let is_load = matches!(load.op, Op::LoadFast | Op::LoadFastBorrow);
-        if !is_load || teaches(instr.op) != Teaches::Class {
+        if !is_load || profiled_operands(instr.op) != ProfiledOperands::Class {
             continue;
         }
         let slot = load.arg as usize;
@@ -521,11 +531,11 @@ pub fn expect_locals(locals: &Locals, learnt: &mut Learnt, code: &Code) {
         match versions.len() {
             0 | 1 => {}
             n if n <= MAX_CLASSES => {
-                let history = learnt.met.entry(pc).or_default();
+                let history = profile.met.entry(pc).or_default();
                 versions.iter().for_each(|&version| history.add(version));
             }
             _ if is_argument => {
-                learnt.avoid.insert((pc, Reason::Type));
+                profile.avoid.insert((pc, Reason::Type));
             }
             _ => {}
         }
@@ -533,15 +543,15 @@ pub fn expect_locals(locals: &Locals, learnt: &mut Learnt, code: &Code) {
 }
 
 /// The operands of an instruction that are profiled.
-pub fn teaches(op: Op) -> Teaches {
+pub fn profiled_operands(op: Op) -> ProfiledOperands {
     match op {
-        Op::LoadAttr | Op::StoreAttr | Op::LoadSuperAttr => Teaches::Class,
-        Op::BinaryOp | Op::CompareOp => Teaches::Numbers,
-        Op::BinarySubscr | Op::StoreSubscr => Teaches::Operands,
-        Op::Call => Teaches::Length,
-        Op::ToBool => Teaches::Truth,
-        Op::UnaryNegative | Op::UnaryInvert => Teaches::Operands,
-        Op::BinarySlice | Op::StoreSlice => Teaches::Sliced,
-        _ => Teaches::Nothing,
+        Op::LoadAttr | Op::StoreAttr | Op::LoadSuperAttr => ProfiledOperands::Class,
+        Op::BinaryOp | Op::CompareOp => ProfiledOperands::Numbers,
+        Op::BinarySubscr | Op::StoreSubscr => ProfiledOperands::Operands,
+        Op::Call => ProfiledOperands::Length,
+        Op::ToBool => ProfiledOperands::Truth,
+        Op::UnaryNegative | Op::UnaryInvert => ProfiledOperands::Operands,
+        Op::BinarySlice | Op::StoreSlice => ProfiledOperands::Sliced,
+        _ => ProfiledOperands::Nothing,
     }
 }

@@ -104,7 +104,7 @@ pub struct UnitState {
     /// top, in order.
     pub consumed: Vec<&'static [u8]>,
     /// For each of them, the operands to profile when a guard on them fails.
-    pub teaches: Vec<Teaches>,
+    pub profiled_operands: Vec<ProfiledOperands>,
     /// Number of units compiled before it.
     pub number: u64,
     /// The time of the compile, as the clock of instance-dictionary facts ([`dictionaries::now`]).
@@ -415,7 +415,7 @@ pub enum Progress {
 
 /// The operands to profile when a guard on them fails, by instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Teaches {
+pub enum ProfiledOperands {
     /// None.
     Nothing,
     /// The class of the top of the stack, an attribute's owner.
@@ -478,7 +478,7 @@ impl UnitState {
             progress: Cell::new(Progress::Ordered),
             positions: Vec::new(),
             consumed: Vec::new(),
-            teaches: Vec::new(),
+            profiled_operands: Vec::new(),
             number: gil.runtime().totals.units.get(),
             made: dictionaries::now(),
             cost: (Instant::now(), Duration::ZERO),
@@ -534,7 +534,7 @@ impl UnitState {
     /// True if it may be replaced, though it is valid, by a unit compiled from a better profile:
     /// its measured loss must be as much as a compile costs. A user who sets a low threshold wants
     /// an early replacement too.
-    pub fn may_be_remade(&self, gil: Gil) -> bool {
+    pub fn may_be_recompiled(&self, gil: Gil) -> bool {
         let (made, took) = self.cost;
         let options = gil.runtime().options.get();
         if options.weighs {

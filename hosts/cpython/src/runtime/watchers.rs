@@ -269,7 +269,7 @@ impl Watches {
     }
 
     /// Code calls a function of `gc` that lists objects.
-    pub fn objects_are_listed(&self, gil: Gil) {
+    pub fn gc_lists_objects(&self, gil: Gil) {
         let units = list(&self.private.borrow());
         invalidate_all(gil, units);
     }
@@ -462,8 +462,8 @@ unsafe fn note_deallocated(gil: Gil, units: &[UnitRef], func: Object) {
             let Some(state) = gil.runtime().state((*unit).shape.code) else {
                 continue;
             };
-            if let Ok(mut learnt) = state.learnt.try_borrow_mut() {
-                learnt.deallocated.insert(code as usize);
+            if let Ok(mut profile) = state.profile.try_borrow_mut() {
+                profile.deallocated.insert(code as usize);
             }
         }
     }

@@ -384,7 +384,7 @@ impl Workers {
     }
 
     /// Undoes [`Workers::tick`].
-    pub fn tick_no_more(&self) {
+    pub fn stop_ticking(&self) {
         SHARED.lock().ticker = None;
     }
 
@@ -422,7 +422,7 @@ impl Workers {
 
     /// For tests that carry out each order before the program continues: this order, if it came
     /// back with questions.
-    pub fn asked_at_once(&self, unit: UnitRef) -> Option<Order> {
+    pub fn returned_at_once(&self, unit: UnitRef) -> Option<Order> {
         let Some(Delay::Next) = delay() else {
             return None;
         };

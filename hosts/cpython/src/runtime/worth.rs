@@ -21,7 +21,7 @@
 
 use super::capi::CodeShape;
 use super::function_state::{CodeState, LoopState};
-use super::pauses::{FEW_CALLS, FEW_TURNS, Step};
+use super::pauses::{FEW_CALLS, FEW_ITERATIONS, Step};
 use super::units::UnitState;
 use super::{Gil, Options, abi};
 use cladonia::exits::Reason;
@@ -30,7 +30,7 @@ use cladonia::exits::Reason;
 /// code.
 const FIRST_CALLS: u64 = 100;
 /// Back edges before the cost model is first consulted.
-const FIRST_TURNS: u64 = 400;
+const FIRST_ITERATIONS: u64 = 400;
 
 /// Extra time of a call from interpreted into native code, over one into interpreted code, in
 /// tenths of a nanosecond.
@@ -178,9 +178,11 @@ pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
     let (step, grown) = counter.step(gil, state, FIRST_CALLS);
     state.calls.set(counter.count);
     if let Some(by) = grown {
-        let heard = state.heard.get();
+        let monitored_since = state.monitored_since.get();
         let mut loops = state.loops.borrow_mut();
-        loops.values_mut().for_each(|l| l.turns.grow(heard, by));
+        loops
+            .values_mut()
+            .for_each(|l| l.turns.grow(monitored_since, by));
     }
     let step = match step {
         Step::Look => {
@@ -280,7 +282,7 @@ pub enum Verdict {
 ///
 /// # Safety
 /// The code object is alive.
-pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
+pub unsafe fn of_back_edge(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
     let options = gil.runtime().options.get();
     let calls = state.calls.get();
     let (step, turns, here, has_unit) = state.with_loop(pos, |slot| {
@@ -289,11 +291,13 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
         }
         slot.here += 1;
         let step = match options.weighs {
-            true if state.pays.get() || slot.turns.count + 1 < slot.turns.next(FIRST_TURNS) => {
+            true if state.pays.get()
+                || slot.turns.count + 1 < slot.turns.next(FIRST_ITERATIONS) =>
+            {
                 slot.turns.count += 1;
                 Step::Count
             }
-            true => slot.turns.step(gil, state, FIRST_TURNS).0,
+            true => slot.turns.step(gil, state, FIRST_ITERATIONS).0,
             false => {
                 slot.turns.count += 1;
                 Step::Look
@@ -315,7 +319,8 @@ pub unsafe fn of_turn(gil: Gil, state: &CodeState, pos: u32) -> Verdict {
         // SAFETY: the caller's promise.
         let share = unsafe { share(gil, state, ENTRY) };
         if share < 1.0 {
-            let missed = |slot: &mut LoopState| slot.turns.missed(gil, state, share, FEW_TURNS);
+            let missed =
+                |slot: &mut LoopState| slot.turns.missed(gil, state, share, FEW_ITERATIONS);
             return match state.with_loop(pos, missed) {
                 Step::Pause => Verdict::Pause,
                 _ => Verdict::Count,

@@ -148,7 +148,7 @@ impl CPythonWorld<'_> {
                 (Operator::Negative, &[a]) => (method(a, c"__neg__")?, false, false),
                 (Operator::Invert, &[a]) => (method(a, c"__invert__")?, false, false),
                 (Operator::Truth, &[a]) => {
-                    return (is_of_program(a) && is_always_true(a))
+                    return (is_user_class(a) && is_always_true(a))
                         .then_some(OperatorPlan::True { assumptions });
                 }
                 _ => return None,
@@ -177,12 +177,12 @@ unsafe fn method(class: *mut PyTypeObject, name: &CStr) -> Option<ObjectHandle> 
             PyErr_Clear();
             return None;
         }
-        (is_of_program(class) && Py_TYPE(found) == &raw mut PyFunction_Type)
+        (is_user_class(class) && Py_TYPE(found) == &raw mut PyFunction_Type)
             .then(|| handle_of(found))?
     }
 }
 
-unsafe fn is_of_program(class: *mut PyTypeObject) -> bool {
+unsafe fn is_user_class(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's: a live class.
     unsafe { PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 }
 }
@@ -193,7 +193,7 @@ unsafe fn is_of_program(class: *mut PyTypeObject) -> bool {
 /// A live class; the caller has the lock.
 pub unsafe fn says_truth(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's promise; None's class is static.
-    unsafe { class == Py_TYPE(Py_None()) || is_of_program(class) && is_always_true(class) }
+    unsafe { class == Py_TYPE(Py_None()) || is_user_class(class) && is_always_true(class) }
 }
 
 /// True if C code of the class declines any operand of a user-defined class.

@@ -108,7 +108,7 @@ fn resume_point(b: &mut Builder<'_>, unit: &UnitState, frame: Value, fail: Block
 /// stored there; else 0.
 unsafe extern "C" fn is_alone(object: Object) -> i64 {
     // SAFETY: a frame's own frame object.
-    unsafe { frames::is_unheld(object) as i64 }
+    unsafe { frames::is_unshared(object) as i64 }
 }
 
 /// LIR that suspends a frame whose slots are filled: see

@@ -514,7 +514,7 @@ unsafe fn class_name(object: Object) -> String {
 /// # Safety
 /// The frame is complete for the exit.
 pub unsafe fn operands_of(unit: &UnitState, record: &ExitRecord, frame: *mut u8) -> Vec<Object> {
-    use super::units::Teaches;
+    use super::units::ProfiledOperands;
     let is_on_operands = matches!(
         record.reason,
         Reason::Type | Reason::Shape | Reason::Domain | Reason::IntTooLarge
@@ -523,8 +523,8 @@ pub unsafe fn operands_of(unit: &UnitState, record: &ExitRecord, frame: *mut u8)
         return Vec::new();
     }
     let Pc(pc) = record.pc;
-    let count = match unit.teaches.get(pc as usize) {
-        Some(Teaches::Numbers | Teaches::Operands) => 2,
+    let count = match unit.profiled_operands.get(pc as usize) {
+        Some(ProfiledOperands::Numbers | ProfiledOperands::Operands) => 2,
         Some(_) => 1,
         None => return Vec::new(),
     };
