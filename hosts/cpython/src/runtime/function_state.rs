@@ -152,7 +152,7 @@ pub struct Keys {
     /// At the last observation.
     pub met: i64,
     /// When a unit was last given up because of it.
-    pub profile: i64,
+    pub given_up: i64,
 }
 
 /// Maximum classes recorded for an instruction.

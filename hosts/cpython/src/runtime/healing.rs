@@ -218,9 +218,9 @@ unsafe fn learn(gil: Gil, unit: UnitRef) {
             }
             if record.reason == Reason::Shape
                 && let Some(keys) = profile.keys.get_mut(&record.pc)
-                && keys.met > keys.profile
+                && keys.met > keys.given_up
             {
-                keys.profile = keys.met;
+                keys.given_up = keys.met;
                 continue;
             }
             if matches!(record.reason, Reason::Type | Reason::Domain)
