@@ -35,16 +35,19 @@ pub struct Operation {
 
 impl Operation {
     /// The ops whose instructions may wait for a special method.
-    pub const OPS: [Op; 6] = [
+    pub const OPS: [Op; 8] = [
         Op::BinaryOp,
         Op::CompareOp,
         Op::BinarySubscr,
         Op::StoreSubscr,
+        Op::StoreAttr,
+        Op::ForIter,
         Op::UnaryNegative,
         Op::UnaryInvert,
     ];
 
-    /// The number of operands that the instruction has on the stack, and drops.
+    /// The number of operands that the instruction has on the stack, and drops. (A loop's
+    /// instruction keeps the iterator for its next item.)
     pub fn operands(self) -> usize {
         (self.op.info().pops)(self.arg, 0) as usize
     }
@@ -64,7 +67,9 @@ impl Awaited {
     /// Returns true if a frame can wait for it at an instruction.
     pub(crate) fn fits(self, op: Op, arg: u32) -> bool {
         match self {
-            Awaited::Result => matches!(op, Op::Call | Op::CallKw | Op::LoadAttr),
+            Awaited::Result => {
+                matches!(op, Op::Call | Op::CallKw | Op::LoadAttr | Op::BeforeWith)
+            },
             Awaited::Constructed => matches!(op, Op::Call | Op::CallKw),
             Awaited::Operator(it) => (it.op, it.arg) == (op, arg) && Operation::OPS.contains(&op),
         }

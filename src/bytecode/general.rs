@@ -189,6 +189,9 @@ general_ops! {
     RangeIter "range_iter" (quiet) 0 3 Object;
     /// Next item: one output.
     IterNext "iter_next" (thread outputs) 0 1 Next;
+    /// The end of an iteration whose `__next__` has raised: clears the exception if it is a
+    /// StopIteration, else it stays.
+    EndIteration "end_iteration" (thread quiet) 0 0 Nothing;
     /// A tuple.
     BuildTuple "build_tuple" (quiet variadic) 0 0 Object;
     /// A list.

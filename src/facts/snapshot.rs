@@ -186,7 +186,8 @@ impl Answer {
             Answer::LoadAttr(_, _, AttrPlan::Constant { value, binds, .. }) => {
                 return [*value].into_iter().chain(binds.object()).collect();
             }
-            Answer::LoadAttr(_, _, AttrPlan::Getter { function, .. }) => (*function, &[]),
+            Answer::LoadAttr(_, _, AttrPlan::Getter { function, .. })
+            | Answer::StoreAttr(_, _, StorePlan::Setter { function, .. }) => (*function, &[]),
             Answer::LoadSuper(class, _, _, AttrPlan::Constant { value, binds, .. }) => {
                 return [*class, *value].into_iter().chain(binds.object()).collect();
             }
@@ -217,6 +218,9 @@ impl Answer {
                 return [*object].into_iter().chain(others).collect();
             }
             Answer::Callee(object, Callee::Class { init, .. }) => (*object, init.as_slice()),
+            Answer::Callee(object, Callee::Tuple { params, .. }) => {
+                return [*object].into_iter().chain(params.objects()).collect();
+            }
             Answer::Callee(object, _) | Answer::NativeCall(object, ..) => (*object, &[]),
             Answer::Inlinee(object, inlinee) => (*object, &inlinee.cells),
             Answer::Value(object, _) => (*object, &[]),
@@ -242,17 +246,24 @@ impl Answer {
                 _,
                 AttrPlan::Constant { assumptions, .. } | AttrPlan::Getter { assumptions, .. },
             )
-            | Answer::StoreAttr(_, _, StorePlan::Field { assumptions, .. })
+            | Answer::StoreAttr(
+                _,
+                _,
+                StorePlan::Field { assumptions, .. } | StorePlan::Setter { assumptions, .. },
+            )
             | Answer::Operator(
                 _,
                 _,
                 OperatorPlan::Method { assumptions, .. }
                 | OperatorPlan::Identity { assumptions }
-                | OperatorPlan::True { assumptions },
+                | OperatorPlan::True { assumptions }
+                | OperatorPlan::Operand { assumptions },
             )
             | Answer::Callee(
                 _,
-                Callee::Function { assumptions, .. } | Callee::Class { assumptions, .. },
+                Callee::Function { assumptions, .. }
+                | Callee::Class { assumptions, .. }
+                | Callee::Tuple { assumptions, .. },
             ) => assumptions,
             _ => &[],
         }

@@ -306,6 +306,8 @@ impl Display for Operator {
             Operator::Truth => write!(f, "truth"),
             Operator::Negative => write!(f, "negative"),
             Operator::Invert => write!(f, "invert"),
+            Operator::Iter => write!(f, "iter"),
+            Operator::Next => write!(f, "next"),
         }
     }
 }
@@ -326,6 +328,10 @@ impl Operator {
             Operator::Negative
         } else if line.eat_word("invert") {
             Operator::Invert
+        } else if line.eat_word("iter") {
+            Operator::Iter
+        } else if line.eat_word("next") {
+            Operator::Next
         } else {
             return line.expected("an operator");
         })
@@ -354,6 +360,9 @@ impl Display for OperatorPlan {
             }
             OperatorPlan::True { assumptions } => {
                 write!(f, "true{}", Each("assume", assumptions))
+            }
+            OperatorPlan::Operand { assumptions } => {
+                write!(f, "operand{}", Each("assume", assumptions))
             }
         }
     }
@@ -392,6 +401,13 @@ impl Display for Answer {
                         let quiet = Each("quiet", quiet.as_slice());
                         write!(f, "field{guards} store {store}{quiet}{assumed}")
                     }
+                    StorePlan::Setter {
+                        function,
+                        assumptions,
+                    } => {
+                        let function = Type::from_object(*function);
+                        write!(f, "setter {function}{}", Each("assume", assumptions))
+                    }
                 }
             }
             Answer::RawItems(ty, way, items) => write!(f, "raw_items {ty} {way:#x} = {items}"),
@@ -428,6 +444,18 @@ impl Display for Answer {
                             write!(f, " init {}", Type::from_object(*init))?;
                         }
                         write!(f, "{}", Each("assume", assumptions))
+                    }
+                    Callee::Tuple {
+                        class,
+                        params,
+                        make,
+                        stores,
+                        assumptions,
+                    } => {
+                        let class = Type::from_class_exact(*class);
+                        let (stores, assumed) =
+                            (Each("store", stores), Each("assume", assumptions));
+                        write!(f, "tuple {class} make {make}{stores} params {params}{assumed}")
                     }
                     Callee::Function {
                         params,
@@ -640,8 +668,12 @@ fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
         let assumptions = read_assumptions(line, scope)?;
         return Ok(OperatorPlan::True { assumptions });
     }
+    if line.eat_word("operand") {
+        let assumptions = read_assumptions(line, scope)?;
+        return Ok(OperatorPlan::Operand { assumptions });
+    }
     if !line.eat_word("method") {
-        return line.expected("`method`, `identity` or `true`");
+        return line.expected("`method`, `identity`, `true` or `operand`");
     }
     Ok(OperatorPlan::Method {
         function: scope.single_object(line)?,
@@ -656,6 +688,12 @@ fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
 }
 
 fn read_store(line: &mut Line, scope: &Scope) -> Parsed<StorePlan> {
+    if line.eat_word("setter") {
+        return Ok(StorePlan::Setter {
+            function: scope.single_object(line)?,
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
     line.expect("field")?;
     let guards = read_each(line, "check", IntrinsicCall::read)?;
     line.expect("store")?;
@@ -826,8 +864,22 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
             assumptions: read_assumptions(line, scope)?,
         });
     }
+    if line.eat_word("tuple") {
+        let class = read_class(line, scope)?;
+        line.expect("make")?;
+        let make = IntrinsicCall::read(line)?;
+        let stores = read_each(line, "store", IntrinsicCall::read)?;
+        line.expect("params")?;
+        return Ok(Callee::Tuple {
+            class,
+            params: read_parameters(line, scope)?,
+            make,
+            stores,
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
     if !line.eat_word("function") {
-        return line.expected("`function`, `class` or `builtin`");
+        return line.expected("`function`, `class`, `tuple` or `builtin`");
     }
     let params = read_parameters(line, scope)?;
     line.expect("cell")?;

@@ -112,6 +112,14 @@ pub enum StorePlan {
         /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
+    /// A function that is called with the object and the value (the setter of a property); its
+    /// result is dropped.
+    Setter {
+        /// The function.
+        function: ObjectHandle,
+        /// The facts to watch, besides those of [`World::callee`] for the function.
+        assumptions: Vec<Assumption>,
+    },
 }
 
 /// Access to an object's items that are raw values in its own memory: numbers of one size, as in
@@ -148,6 +156,10 @@ pub enum Operator {
     Negative,
     /// `~a`
     Invert,
+    /// The iterator of an object.
+    Iter,
+    /// The next item of an iterator.
+    Next,
 }
 
 /// The implementation of an operator for operands of known classes, after checks of them.
@@ -174,6 +186,11 @@ pub enum OperatorPlan {
     },
     /// For truth: always true.
     True {
+        /// The facts to watch.
+        assumptions: Vec<Assumption>,
+    },
+    /// The operand itself: it is its own iterator.
+    Operand {
         /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
@@ -226,6 +243,8 @@ builtins! {
     Super = "super";
     /// `type` (the class)
     Type = "type";
+    /// `StopIteration` (the class)
+    StopIteration = "stop_iteration";
 }
 
 /// The effect of calling a known object.
@@ -259,6 +278,22 @@ pub enum Callee {
         make: IntrinsicCall,
         /// The class's `__init__`, a user function. Without one, calls have no arguments.
         init: Option<ObjectHandle>,
+        /// The facts to watch.
+        assumptions: Vec<Assumption>,
+    },
+    /// A user class derived from `tuple` whose instances have one item for each parameter, in
+    /// order, and nothing else: calling it runs no user code. (CPython: a `namedtuple`.)
+    Tuple {
+        /// The class.
+        class: ClassHandle,
+        /// Its parameters, all of which may be given by position.
+        params: Parameters,
+        /// `(imms...) -> object`: a new instance without its items, owned. Fails if there is no
+        /// memory. It runs no user code.
+        make: IntrinsicCall,
+        /// For each item, `(object, value, imms...) -> null`: sets it in a new instance, which
+        /// takes over the reference.
+        stores: Vec<IntrinsicCall>,
         /// The facts to watch.
         assumptions: Vec<Assumption>,
     },

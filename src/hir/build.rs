@@ -63,6 +63,8 @@ pub struct Shown<'a> {
     /// The cells in the function's closure. None if the cells are further arguments, behind the
     /// code's locals.
     pub cells: Option<&'a [ObjectHandle]>,
+    /// True if the body returns null where it raises StopIteration ([`Op::CallNext`]).
+    pub is_next: bool,
 }
 
 /// Limits on the size of compiled code.
@@ -104,6 +106,9 @@ pub(super) struct Builder<'a> {
     /// A call-out has happened since the last validity check.
     pub(super) unchecked: bool,
     pub(super) hints: FxHashMap<Value, Type>,
+    /// For loops over an object that is its own iterator: the instruction of the next item, and the
+    /// object's class.
+    pub(super) iterators: FxHashMap<Pc, Type>,
     /// Values that are functions of one code object, each with one of these functions.
     pub(super) kin: FxHashMap<Value, ObjectHandle>,
     pub(super) null: Value,
@@ -190,6 +195,7 @@ pub fn build(
         names_of_call: None,
         unchecked: false,
         hints: FxHashMap::default(),
+        iterators: FxHashMap::default(),
         kin: FxHashMap::default(),
         null: Value::from_u32(0),
         blocks: BTreeMap::new(),

@@ -643,6 +643,11 @@ hir_ops! {
     /// the arguments, whose references the call takes over.
     CallDirect(cell: u64 as Address) = "call_direct" (OBJECT; .. OPTIONAL_TAKEN) -> value owned OBJECT,
         never, runs_and_raises, stays, anew, [ALL], [ALL];
+    /// Call of an iterator's `__next__` through the cell of its entry: operands are the function
+    /// and the iterator, whose reference the call takes over. Null if the function raises
+    /// StopIteration, which is cleared.
+    CallNext(cell: u64 as Address) = "call_next" (OBJECT OPTIONAL_TAKEN) -> value owned OPTIONAL,
+        never, runs_and_raises, stays, anew, [ALL], [ALL];
     /// Call of a known function through its raw entry: operands are the function and the raw
     /// arguments. The number is that of the stack entries that the call consumes in the
     /// interpreter, which the frame state still has. The call checks whether the unit is still

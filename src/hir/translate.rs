@@ -314,6 +314,9 @@ impl Builder<'_> {
                 if self.is_iterator_again() {
                     return Ok(false);
                 }
+                if self.is_own_iterator(instr) {
+                    return Ok(false);
+                }
                 self.own_operands(1);
                 if self.iterate_range() {
                     return Ok(false);
@@ -469,6 +472,7 @@ impl Builder<'_> {
                 self.end_block(Term::Unreachable);
                 return Ok(true);
             }
+            B::RaiseVarargs if arg == 1 && self.end_of_iteration() => return Ok(true),
             B::RaiseVarargs => {
                 self.own_operands(arg);
                 let mut args = self.top_values(arg);
@@ -477,7 +481,9 @@ impl Builder<'_> {
                 self.end_block(Term::Unreachable);
                 return Ok(true);
             }
+            B::BeforeWith if self.enter_manager(instr) => {}
             B::BeforeWith => self.before_with(G::BeforeWith),
+            B::LoadSpecial if self.load_special(instr) => {}
             B::LoadSpecial => {
                 self.push_general(G::LoadSpecial, [arg as i64, 0], 1);
                 self.push_borrowed(self.null);

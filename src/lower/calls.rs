@@ -188,6 +188,26 @@ impl HighLevelOp<'_, '_> {
         result
     }
 
+    /// A call of a `__next__` through the cell of its entry: null if it raises StopIteration.
+    pub(super) fn call_next(&mut self, cell: u64) -> lir::Value {
+        self.publish();
+        let operands = [self.lower.thread, self.object(0), self.passed_on(1)];
+        let result = self.lower.call_boxed(cell, &operands);
+        let (none, go) = (self.b().cold_block(), self.b().block());
+        let is_none = self.b().is_null(result);
+        self.b().br(is_none, none, &[], go, &[]);
+        self.b().switch_to(none);
+        let before = self.lower.published();
+        let thread = self.lower.thread;
+        let status = self.call(GeneralOp::EndIteration.info().name, &[thread])[0];
+        let failed = self.b().icmp_imm(IntCond::Slt, status, 0);
+        let raise = self.exception_is_here();
+        self.b().br(failed, raise, &[], go, &[]);
+        self.b().switch_to(go);
+        self.lower.forget_published(before);
+        result
+    }
+
     /// A call of a known function through the cell of its entry.
     pub(super) fn call_direct(&mut self, cell: u64) -> lir::Value {
         self.publish();

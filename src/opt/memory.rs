@@ -617,7 +617,7 @@ impl<'a> Analysis<'a> {
         }
         let class = f.ty(f.object_of(f.arg(v, 0))).as_object();
         match class.map(|class| self.world.callee(class)) {
-            Some(Callee::Class { class, .. }) => {
+            Some(Callee::Class { class, .. } | Callee::Tuple { class, .. }) => {
                 let mut fresh = facts.fresh.keys();
                 fresh.any(|instance| class_of_new(f, *instance).runtime_class() == Some(class))
             }

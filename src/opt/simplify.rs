@@ -47,8 +47,11 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             f.rely_on(given);
             replace(f, v, given)
         }
-        // The result of a method need not be such an object.
-        Op::General(GeneralOp::OperatorRest, _) if !ty(3).could_be(ty(2)) => {
+        // The result of a method need not be such an object. (An object that the function has
+        // allocated is another one than any constant.)
+        Op::General(GeneralOp::OperatorRest, _)
+            if !ty(3).could_be(ty(2)) || matches!(f.op(f.object_of(arg(3))), Op::New(..)) =>
+        {
             let given = arg(3);
             f.rely_on(given);
             replace(f, v, given)

@@ -67,6 +67,7 @@ unsafe extern "C" {
     pub fn _PySet_Update(set: Obj, iterable: Obj) -> c_int;
     pub fn _PyUnicode_JoinArray(separator: Obj, items: *const Obj, count: Py_ssize_t) -> Obj;
     pub fn _PyFunction_SetVersion(func: Obj, version: u32);
+    pub fn PyCode_GetVarnames(code: Obj) -> Obj;
     pub fn _PyType_Lookup(class: *mut PyTypeObject, name: Obj) -> Obj;
     pub fn PyUnstable_Type_AssignVersionTag(class: *mut PyTypeObject) -> c_int;
 }

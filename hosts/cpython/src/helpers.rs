@@ -40,7 +40,7 @@ mod unpack;
 pub use c_functions::unfit_result;
 pub use calls::{
     ORIGINAL_VECTORCALL, after_call, call_original, call_unknown, find_frame_readers, init_result,
-    interpret, is_frame_reader, new_instance,
+    interpret, is_frame_reader, new_instance, new_tuple,
 };
 pub use dictionaries::get as dict_get;
 pub use instances::is_instance;
@@ -127,6 +127,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::CallIntrinsic2 => entry!(calls::call_intrinsic_2, 4),
         G::GetIter => entry!(unpack::get_iter, 2),
         G::IterNext => entry!(unpack::iter_next, 3),
+        G::EndIteration => entry!(unpack::end_iteration, 1),
         G::BuildTuple => entry!(build::build_tuple, 2),
         G::BuildList => entry!(build::build_list, 2),
         G::BuildSet => entry!(build::build_set, 2),

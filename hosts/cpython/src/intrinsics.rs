@@ -238,6 +238,8 @@ struct Context {
     box_int: HelperId,
     /// `(class) -> object`, or null (and no exception) if there is no memory.
     new_instance: HelperId,
+    /// `(class, count) -> object`, or null (and no exception) if there is no memory.
+    new_tuple: HelperId,
     /// `(namespace, name, cell) -> object`, borrowed, or null.
     find_name: HelperId,
     /// `(namespace, name, cell, value) -> object`: the old one, null, or the failure value.
@@ -367,6 +369,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
         box_float: own("box_float", helpers::entry!(helpers::box_float, 1)),
         box_int: own("box_int", helpers::entry!(box_int, 1)),
         new_instance: own("new_instance", helpers::entry!(helpers::new_instance, 1)),
+        new_tuple: own("new_tuple", helpers::entry!(helpers::new_tuple, 2)),
         find_name: own("find_name", helpers::entry!(crate::namespace::find, 3)),
         replace_name: own(
             "replace_name",

@@ -91,7 +91,7 @@ impl Builder<'_> {
                         binds == Binds::Nothing || as_method || can_be_bound(value)
                     }
                     AttrPlan::Getter { function, .. } => {
-                        !as_method && self.getter(function).is_some()
+                        !as_method && self.method_of(function, 1).is_some()
                     }
                 };
                 (expected, usable.then_some(plan))
@@ -183,6 +183,19 @@ impl Builder<'_> {
         binds.then(|| Expected::seen(*hint))
     }
 
+    /// The class that was observed of a receiver elsewhere, where the attribute that is stored is a
+    /// property of the class: the interpreter does not profile such a store.
+    fn expected_to_set(&self, receiver: Value, name: &str) -> Option<Expected> {
+        let failed = |reason| self.avoids(reason);
+        if failed(Reason::Type) || failed(Reason::Shape) {
+            return None;
+        }
+        let fits = |ty: &&Type| is_one_class(**ty) && ty.could_be(self.ty(receiver));
+        let hint = self.hints.get(&receiver).filter(fits)?;
+        let plan = self.world.store_attr(*hint, name);
+        matches!(plan, StorePlan::Setter { .. }).then(|| Expected::seen(*hint))
+    }
+
     /// Load from a receiver of a class that the plan is for.
     fn load_by_plan(&mut self, receiver: Value, plan: AttrPlan, as_method: bool) {
         match plan {
@@ -207,7 +220,7 @@ impl Builder<'_> {
                 function,
                 assumptions,
             } => {
-                let (entry_cell, more) = self.getter(function).expect("it was asked for");
+                let (entry_cell, more) = self.method_of(function, 1).expect("it was asked for");
                 self.assume(assumptions);
                 self.assume(more);
                 let function = self.assumed(function);
@@ -274,16 +287,19 @@ impl Builder<'_> {
         self.drop_entry(this);
     }
 
-    /// The entry of a function that takes just one argument, an object, and the assumptions about
-    /// it.
-    pub(super) fn getter(&self, function: ObjectHandle) -> Option<(u64, Vec<Assumption>)> {
+    /// The entry of a function that takes exactly `count` objects, and the assumptions about it.
+    pub(super) fn method_of(
+        &self,
+        function: ObjectHandle,
+        count: usize,
+    ) -> Option<(u64, Vec<Assumption>)> {
         match self.world.callee(function) {
             Callee::Function {
                 params,
                 entry_cell,
                 assumptions,
                 ..
-            } if params.takes_just(1) => Some((entry_cell, assumptions)),
+            } if params.takes_just(count) => Some((entry_cell, assumptions)),
             _ => None,
         }
     }
@@ -306,13 +322,21 @@ impl Builder<'_> {
         self.own_operands(2);
         let receiver = self.stack[self.stack.len() - 1].value;
         let name = self.code.names[instr.arg as usize].clone();
-        let plans = self
-            .receiver_types(receiver, instr)
+        let mut types = self.receiver_types(receiver, instr);
+        if types.is_empty() {
+            types.extend(self.expected_to_set(receiver, &name));
+        }
+        let plans = types
             .into_iter()
             .filter(|expected| expected.ty.as_object().is_none())
-            .map(|expected| match self.world.store_attr(expected.ty, &name) {
-                StorePlan::General => (expected, None),
-                plan => (expected, Some(plan)),
+            .map(|expected| {
+                let plan = self.world.store_attr(expected.ty, &name);
+                let usable = match plan {
+                    StorePlan::General => false,
+                    StorePlan::Field { .. } => true,
+                    StorePlan::Setter { function, .. } => self.method_of(function, 2).is_some(),
+                };
+                (expected, usable.then_some(plan))
             })
             .collect();
         match site(plans, self.world) {
@@ -339,14 +363,18 @@ impl Builder<'_> {
 
     /// Store into a receiver of a class that the plan is for.
     fn store_by_plan(&mut self, receiver: Value, plan: StorePlan) {
-        let StorePlan::Field {
-            guards,
-            store,
-            quiet,
-            assumptions,
-        } = plan
-        else {
-            unreachable!("no plan")
+        let (guards, store, quiet, assumptions) = match plan {
+            StorePlan::General => unreachable!("no plan"),
+            StorePlan::Field {
+                guards,
+                store,
+                quiet,
+                assumptions,
+            } => (guards, store, quiet, assumptions),
+            StorePlan::Setter {
+                function,
+                assumptions,
+            } => return self.store_by_setter(receiver, function, assumptions),
         };
         self.assume(assumptions);
         self.checks(receiver, &guards);
@@ -375,6 +403,33 @@ impl Builder<'_> {
         self.pop();
         self.decref(old);
         self.drop_entry(owner);
+    }
+
+    /// Call a property's setter with the receiver and the value. The stack keeps both until it has
+    /// returned, in addition to the setter's own references.
+    fn store_by_setter(
+        &mut self,
+        receiver: Value,
+        function: ObjectHandle,
+        assumptions: Vec<Assumption>,
+    ) {
+        let setter = self.method_of(function, 2);
+        let (entry_cell, more) = setter.expect("the plan is usable");
+        self.f.rely_on(receiver);
+        self.assume(assumptions);
+        self.assume(more);
+        let function = self.assumed(function);
+        let value = self.stack[self.stack.len() - 2].value;
+        for operand in [receiver, value] {
+            if self.is_counted(operand) {
+                self.emit(Op::Incref, vec![operand], Type::BOTTOM);
+            }
+        }
+        let state = self.state();
+        let args = vec![function, receiver, value];
+        let v = self.emit_raising(Op::CallDirect(entry_cell), args, Type::OBJECT, state);
+        self.decref(v);
+        self.drop_top(2);
     }
 
     fn store_generally(&mut self, instr: &Instr) {

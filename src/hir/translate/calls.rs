@@ -199,6 +199,20 @@ impl Builder<'_> {
                 self.call_class(class, make, init, base, named);
                 true
             }
+            Callee::Tuple {
+                class,
+                params,
+                make,
+                stores,
+                assumptions,
+            } if !is_bound => {
+                let Some(bound) = named.bind(&params, n) else {
+                    return false;
+                };
+                self.assume(assumptions);
+                self.make_tuple(class, make, stores, base, bound);
+                true
+            }
             _ if !named.is_empty() => false,
             Callee::Builtin(Builtin::ListAppend) if is_bound && n == 1 => self.call_append(this),
             Callee::Builtin(builtin) if !is_bound && self.call_builtin(builtin, base, n) => true,
@@ -209,15 +223,18 @@ impl Builder<'_> {
     /// A call of a method that was bound to its object just before (`obj.f(x)`); false if it must
     /// be a general one.
     fn call_method(&mut self, base: usize, n: usize, named: &Named) -> bool {
-        let [callable, this] = [base, base + 1].map(|i| self.stack[i].value);
+        let [callable, first] = [base, base + 1].map(|i| self.stack[i].value);
         let method = self.f.object_of(callable);
-        if *self.f.op(method) != Op::BindMethod || !(self.ty(this) <= Type::NULLPTR) {
+        if *self.f.op(method) != Op::BindMethod || !self.self_is_known(first) {
             return false;
         }
         let [function, this] = [0, 1].map(|i| self.f.arg(method, i));
         let Some(object) = self.ty(function).as_object() else {
             return false;
         };
+        // A callable that was put onto the stack with its first argument has that in place of an
+        // object to which it is bound: `__exit__`, at the end of a `with` block.
+        let n = n + usize::from(!(self.ty(first) <= Type::NULLPTR));
         let given = n + 1;
         match self.world.callee(object) {
             Callee::Function {
@@ -233,12 +250,14 @@ impl Builder<'_> {
                     return false;
                 }
                 self.assume(assumptions);
-                self.take_operands(n + 2);
+                self.take_operands(self.stack.len() - base);
                 self.call_direct(function, entry_cell, base, Some(this), bound, named);
                 true
             }
             _ if !named.is_empty() => false,
-            Callee::Builtin(Builtin::ListAppend) if n == 1 => self.call_append(this),
+            Callee::Builtin(Builtin::ListAppend) if self.stack.len() - base == 3 && n == 1 => {
+                self.call_append(this)
+            }
             callee => self.call_native(object, &callee, base, n, Some(this)),
         }
     }
@@ -604,6 +623,40 @@ impl Builder<'_> {
         self.start_instr();
         self.general(G::InitResult, [0, 0], vec![result], Type::BOTTOM);
         self.drop_top(1);
+    }
+
+    /// The call of a class derived from `tuple`: a new instance with these items.
+    fn make_tuple(
+        &mut self,
+        class: ClassHandle,
+        make: IntrinsicCall,
+        stores: Vec<IntrinsicCall>,
+        base: usize,
+        bound: Vec<Argument>,
+    ) {
+        let n = self.stack.len() - base;
+        self.own_operands(n);
+        let state = self.state();
+        let ty = Type::from_class_exact(class);
+        let new = Op::New(ty, make);
+        let object = self.emit_with(new, Vec::new(), ty.unspecialized(), Some(state));
+        let this = self.emit(Op::Refine(ty), vec![object], ty);
+        for (store, argument) in stores.into_iter().zip(bound) {
+            let item = match argument {
+                Argument::Given(k) => self.stack[base + 2 + k].value,
+                Argument::Default(value) => self.assumed(value),
+                Argument::Rest(_) | Argument::NamedRest(_) => {
+                    unreachable!("each parameter has one argument")
+                }
+            };
+            if self.is_counted(item) {
+                self.emit(Op::Incref, vec![item], Type::BOTTOM);
+            }
+            let store = Op::StoreQuiet(store);
+            self.emit_with(store, vec![this, item], Type::NULLPTR, Some(state));
+        }
+        self.drop_top(n);
+        self.push_owned(object);
     }
 
     /// A call of one of several methods: tests of the callable branch to each one's direct call.

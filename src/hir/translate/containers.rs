@@ -1,8 +1,10 @@
 //! Iteration, unpacking, and the making and filling of containers.
 
 use crate::bytecode::{ConstValue, GeneralOp as G, Instr, Op as B, Pc, Reason};
+use crate::facts::{Operator, OperatorPlan};
 use crate::hir::build::Builder;
 use crate::hir::function::{Edge, Term, Value};
+use crate::hir::translate::dispatch::{Expected, is_one_class};
 use crate::hir::{Cmp, Op};
 use crate::types::Type;
 
@@ -127,6 +129,9 @@ impl Builder<'_> {
         if sequence {
             return self.for_iter_of_sequence(instr, iter);
         }
+        if self.for_iter_by_method(instr, iter) {
+            return;
+        }
         // The loop continues with the item on the stack; on its exit the iterator is gone.
         let (more, item) = if ty <= Type::RANGE_ITER {
             let more = self.emit(Op::RangeNext, vec![iter], Type::CBOOL);
@@ -145,6 +150,82 @@ impl Builder<'_> {
         let then = self.edge_with_names(next);
         self.forget_top(1);
         self.end_iteration(instr, more, then, |_, _| {});
+    }
+
+    /// Returns true if the top of the stack is expected to be of a user class whose objects are
+    /// their own iterators (`def __iter__(self): return self`): it stays where it is.
+    pub(super) fn is_own_iterator(&mut self, instr: &Instr) -> bool {
+        let top = self.stack.len() - 1;
+        let over = self.stack[top].value;
+        let mut expected = self.receiver_types(over, instr);
+        if expected.is_empty() && !self.avoids(Reason::Type) {
+            // Mostly the loop's iterators are these objects.
+            let next = Pc(self.pc.0 + 1);
+            let met = self.met.get(&next).map_or(&[][..], |met| &met.seen);
+            expected = met.iter().map(|ty| Expected::seen(*ty)).collect();
+        }
+        let [Expected { ty, .. }] = expected[..] else {
+            return false;
+        };
+        if !is_one_class(ty) || !ty.could_be(self.ty(over)) {
+            return false;
+        }
+        let OperatorPlan::Operand { assumptions } = self.world.operator(Operator::Iter, &[ty])
+        else {
+            return false;
+        };
+        self.own_operands(1);
+        let checked = self.check_receiver(over, ty);
+        self.f.rely_on(checked);
+        self.assume(assumptions);
+        self.own(top);
+        self.iterators.insert(Pc(self.pc.0 + 1), ty);
+        true
+    }
+
+    /// The next item of an iterator that is expected to be of a user class with a function
+    /// `__next__`. Returns false, and does nothing, if there is no such expectation.
+    fn for_iter_by_method(&mut self, instr: &Instr, iter: Value) -> bool {
+        let mut expected = self.receiver_types(iter, instr);
+        if expected.is_empty() && !self.avoids(Reason::Type) {
+            let of_loop = self.iterators.get(&self.pc);
+            expected.extend(of_loop.map(|ty| Expected::seen(*ty)));
+        }
+        let [Expected { ty, .. }] = expected[..] else {
+            return false;
+        };
+        if !is_one_class(ty) || self.names.is_some() {
+            return false;
+        }
+        let OperatorPlan::Method {
+            function,
+            assumptions,
+            ..
+        } = self.world.operator(Operator::Next, &[ty])
+        else {
+            return false;
+        };
+        let Some((entry_cell, more)) = self.method_of(function, 1) else {
+            return false;
+        };
+        let receiver = self.check_receiver(iter, ty);
+        self.f.rely_on(receiver);
+        self.assume(assumptions);
+        self.assume(more);
+        let function = self.assumed(function);
+        self.emit(Op::Incref, vec![receiver], Type::BOTTOM);
+        let state = self.state();
+        let call = Op::CallNext(entry_cell);
+        let args = vec![function, receiver];
+        let item = self.emit_raising(call, args, Type::OBJECT.opt(), state);
+        let none = self.emit(Op::IsNull, vec![item], Type::CBOOL);
+        let more = self.emit(Op::BoolNot, vec![none], Type::CBOOL);
+        let then = self.edge_through(Pc(self.pc.0 + 1), self.pc, |b| {
+            let item = b.emit(Op::Refine(Type::OBJECT), vec![item], Type::OBJECT);
+            b.push_owned(item);
+        });
+        self.end_iteration(instr, more, then, |_, _| {});
+        true
     }
 
     /// Returns true if an instruction requests the iterator of an operand that is an iterator

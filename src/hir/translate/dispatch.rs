@@ -127,6 +127,22 @@ impl Merge for StorePlan {
                     assumptions,
                 })
             }
+            (
+                StorePlan::Setter {
+                    function,
+                    mut assumptions,
+                },
+                StorePlan::Setter {
+                    function: same,
+                    assumptions: further,
+                },
+            ) if function == same => {
+                extend(&mut assumptions, further);
+                Some(StorePlan::Setter {
+                    function,
+                    assumptions,
+                })
+            }
             _ => None,
         }
     }

@@ -53,7 +53,7 @@ impl Builder<'_> {
             return false;
         }
         match self.world.operator(operator, &types) {
-            OperatorPlan::General => false,
+            OperatorPlan::General | OperatorPlan::Operand { .. } => false,
             OperatorPlan::Identity { assumptions } => {
                 self.check_operands(&checked, &types);
                 self.assume(assumptions);
@@ -121,7 +121,9 @@ impl Builder<'_> {
                         | Operator::StoreItem
                         | Operator::Truth
                         | Operator::Negative
-                        | Operator::Invert => 0,
+                        | Operator::Invert
+                        | Operator::Iter
+                        | Operator::Next => 0,
                     };
                     let mut args = operands;
                     args.extend([declined, v]);

@@ -30,7 +30,7 @@ impl Builder<'_> {
                 let usable = match plan {
                     AttrPlan::Constant { binds, .. } => binds == Binds::Nothing || as_method,
                     AttrPlan::Getter { function, .. } => {
-                        !as_method && self.getter(function).is_some()
+                        !as_method && self.method_of(function, 1).is_some()
                     }
                     AttrPlan::General | AttrPlan::Field { .. } => false,
                 };
@@ -134,7 +134,7 @@ impl Builder<'_> {
                 function,
                 assumptions,
             } => {
-                let (entry_cell, more) = self.getter(function).expect("it was asked for");
+                let (entry_cell, more) = self.method_of(function, 1).expect("it was asked for");
                 self.assume(assumptions);
                 self.assume(more);
                 let function = self.assumed(function);

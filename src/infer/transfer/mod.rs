@@ -213,6 +213,7 @@ impl Engine<'_> {
             G::GetIter => self.get_iter(v, &args[0]),
             G::RangeIter => Outcome::Value(Facts::any_object()),
             G::IterNext => self.iter_next(v, &args[0]),
+            G::EndIteration => Outcome::Nothing,
             G::BuildTuple => self.build_tuple(&args),
             G::BuildList => self.build(Kind::List, Type::LIST_EXACT, &args),
             G::BuildSet => self.build(Kind::Set, Type::SET_EXACT, &args),

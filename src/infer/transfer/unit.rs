@@ -113,6 +113,7 @@ fn has_rule(op: G) -> bool {
             | G::MapAdd
             | G::GetIter
             | G::IterNext
+            | G::EndIteration
             | G::BuildTuple
             | G::BuildList
             | G::BuildSet

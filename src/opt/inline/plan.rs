@@ -31,7 +31,10 @@ pub(super) struct Bodies(HashMap<(ObjectHandle, Arguments), Option<Arc<Function>
 
 /// The known types of the arguments of a call; and for each argument the classes of a check that
 /// has found it to have one of them.
-type Arguments = (Vec<Type>, Vec<Vec<Type>>);
+type Arguments = (Vec<Type>, Vec<Vec<Type>>, IsNext);
+
+/// True for a `__next__` whose StopIteration is null ([`Op::CallNext`]).
+type IsNext = bool;
 
 /// A call, and the code that replaces it.
 pub(super) struct Plan {
@@ -76,7 +79,8 @@ impl Plan {
     ) -> Option<Plan> {
         for &block in &f.order {
             for (at, &call) in f.blocks[block].insts.iter().enumerate() {
-                if matches!(f.insts[call].op, Op::CallDirect(_)) && !refused.contains(&call) {
+                let is_call = matches!(f.insts[call].op, Op::CallDirect(_) | Op::CallNext(_));
+                if is_call && !refused.contains(&call) {
                     if let Some(plan) = Plan::of(f, cx, within, bodies, (block, at)) {
                         return Some(plan);
                     }
@@ -156,8 +160,8 @@ impl Plan {
                     Some(object) => Some(dropped_after(f, block, at, object)?),
                 }
             }
-            // The call of a property's getter.
-            bytecode::Op::LoadAttr => None,
+            // The call of a property's getter, or of `__enter__`.
+            bytecode::Op::LoadAttr | bytecode::Op::BeforeWith => None,
             op if Operation::OPS.contains(&op) => {
                 awaited = Awaited::Operator(operation(f, instr, &inst.args[1..], &waiting)?);
                 None
@@ -175,7 +179,8 @@ impl Plan {
         let (args, classes) = checked(f, block, at, args);
         let types = args.iter().map(|a| f.ty(*a)).collect();
         let within = [within, &[object]].concat();
-        let key = (object, (types, classes));
+        let is_next = matches!(inst.op, Op::CallNext(_));
+        let key = (object, (types, classes, is_next));
         let body = match bodies.0.get(&key) {
             Some(known) => known.clone(),
             None => {
@@ -269,6 +274,9 @@ fn operation(
     if it.op == bytecode::Op::StoreSubscr {
         // The stored value is the deepest operand, and the last argument.
         operands.rotate_left(1);
+    } else if it.op == bytecode::Op::StoreAttr {
+        // The same of a property's setter, which gets the object first.
+        operands.reverse();
     }
     let args: Vec<Value> = args.iter().map(|a| f.object_of(*a)).collect();
     if args != operands {
@@ -389,10 +397,6 @@ fn dropped_after(
 fn is_small(code: &Code) -> bool {
     code.optimized
         && !code.is_generator
-        // A host makes the frame of a call with all its arguments given by position.
-        && !code.varargs
-        && !code.varkeywords
-        && code.kwonly == 0
         && code.handlers.is_empty()
         && code.instrs.len() <= MOST_INSTRS
         && code.locals.len() <= MOST_SLOTS
@@ -407,7 +411,7 @@ fn is_small(code: &Code) -> bool {
 /// primitive.
 fn optimised(
     code: &Arc<Code>,
-    (types, classes): &Arguments,
+    (types, classes, is_next): &Arguments,
     cells: Option<&[ObjectHandle]>,
     cx: &Context<'_>,
     within: &[ObjectHandle],
@@ -417,6 +421,7 @@ fn optimised(
         types,
         classes,
         cells,
+        is_next: *is_next,
     });
     let body = hir::build(code, start, cx.world, &avoid, &HashMap::new(), None);
     let mut body = body.ok()?;

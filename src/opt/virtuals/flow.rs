@@ -337,7 +337,9 @@ impl<'a> Flow<'a> {
             if suspends && is_named {
                 return None;
             }
-            let leaves = inst.op.exit_reason().is_some() || inst.op.raises();
+            // An access to the object vanishes with it.
+            let stays = !matches!(used, Some(Use::Access(_)));
+            let leaves = stays && (inst.op.exit_reason().is_some() || inst.op.raises());
             if leaves && is_named != (at.count > 0) {
                 return None;
             }

@@ -636,3 +636,20 @@ pub unsafe extern "C" fn new_instance(class: Obj) -> Obj {
         made
     }
 }
+
+/// A new instance of a class derived from `tuple`, with room for `count` items, none of which is
+/// set; null, and no exception, if there is no memory.
+///
+/// # Safety
+/// A live class derived from `tuple` that allocates as `object` does; the lock is held. The items
+/// are set before other code can run.
+pub unsafe extern "C" fn new_tuple(class: Obj, count: i64) -> Obj {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let made = abi::exports::new_tuple(class.cast(), count as Py_ssize_t);
+        if made.is_null() {
+            PyErr_Clear();
+        }
+        made
+    }
+}

@@ -4,6 +4,7 @@
 
 use crate::abi::{eval_breaker, exports};
 use crate::capi::{_Py_HandlePending, _PyObject_LookupSpecial, Obj, Thread, interned};
+use crate::runtime::sampling;
 use cladonia::bytecode::SpecialMethod;
 use pyo3_ffi::*;
 
@@ -16,6 +17,7 @@ pub unsafe extern "C" fn before_with(_thread: Thread, manager: Obj, out: *mut Ob
     // SAFETY: a live operand; the methods and results are owned, and dropped once; there is room
     // for two results.
     unsafe {
+        sampling::count([manager]);
         let (enter_name, exit_name) = (interned!("__enter__"), interned!("__exit__"));
         if enter_name.is_null() || exit_name.is_null() {
             return -1;

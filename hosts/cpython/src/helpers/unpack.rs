@@ -6,7 +6,7 @@ use super::calls;
 use crate::abi;
 use crate::capi::{Obj, Thread, field, interned};
 use crate::objects::list_iterators;
-use crate::runtime::{Gil, generators};
+use crate::runtime::{Gil, generators, sampling};
 use pyo3_ffi::*;
 use std::ptr;
 
@@ -53,6 +53,17 @@ unsafe fn special(thread: Thread, object: Obj, name: Obj) -> Option<Obj> {
     }
 }
 
+pub unsafe extern "C" fn end_iteration(_thread: Thread) -> i64 {
+    // SAFETY: the running thread, with the lock held; an exception is pending.
+    unsafe {
+        if PyErr_ExceptionMatches(PyExc_StopIteration) == 0 {
+            return -1;
+        }
+        PyErr_Clear();
+        0
+    }
+}
+
 pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> i64 {
     // SAFETY: the running thread, with the lock held, and a live operand; there is room for a
     // result.
@@ -77,6 +88,9 @@ pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> 
             return 0;
         }
         generators::announce();
+        if PyType_HasFeature(Py_TYPE(iter), Py_TPFLAGS_HEAPTYPE) != 0 {
+            sampling::count([iter]);
+        }
         let Some(next) = (*Py_TYPE(iter)).tp_iternext else {
             // The program can call the code of a generator expression with any object as its hidden
             // argument.

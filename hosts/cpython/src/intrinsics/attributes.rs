@@ -53,6 +53,12 @@ pub const STORE_FIRST_VALUE: &str = "store_first_value";
 /// fails if there is no memory.
 pub const NEW_INSTANCE: &str = "new_instance";
 
+/// `(class, count) -> object`: a new instance of a class derived from `tuple`, with room for so
+/// many items, none of which is set; fails if there is no memory.
+pub const NEW_TUPLE: &str = "new_tuple";
+/// `(object, value, index) -> null`: sets an item of a new tuple.
+pub const STORE_ITEM: &str = "store_item";
+
 /// `(function, code, globals, builtins) -> ()`: the function has these parts.
 pub const CHECK_FUNCTION: &str = "check_function";
 
@@ -183,14 +189,30 @@ pub(super) fn define(set: &mut Set<'_>) {
         &[PTR],
         Effects::WRITES,
         |b, p, context| {
-            let fail = b.cold_block();
             let made = b.call(context.new_instance, &[p[0]], &[Ty::Ptr])[0];
-            let none = b.is_null(made);
-            let there = b.op(Opcode::Bnot, &[none]);
-            b.guard(there, fail);
-            b.ret(&[made]);
-            b.switch_to(fail);
-            b.terminate(Term::Fail);
+            made_or_fail(b, made);
+        },
+    );
+    set.add(
+        NEW_TUPLE,
+        &[PTR, INT],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, context| {
+            let made = b.call(context.new_tuple, &[p[0], p[1]], &[Ty::Ptr])[0];
+            made_or_fail(b, made);
+        },
+    );
+    set.add(
+        STORE_ITEM,
+        &[PTR, PTR, INT],
+        &[PTR],
+        Effects::WRITES,
+        |b, p, _| {
+            let place = element(b, p[0], p[2]);
+            b.store(Width::Ptr, place, tuple::ITEMS, p[1]);
+            let null = b.pconst(0);
+            b.ret(&[null]);
         },
     );
     set.add(
@@ -250,6 +272,17 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.ret(&[null]);
         },
     );
+}
+
+/// Returns a new object, or fails if it is null.
+fn made_or_fail(b: &mut Builder<'_>, made: Value) {
+    let fail = b.cold_block();
+    let none = b.is_null(made);
+    let there = b.op(Opcode::Bnot, &[none]);
+    b.guard(there, fail);
+    b.ret(&[made]);
+    b.switch_to(fail);
+    b.terminate(Term::Fail);
 }
 
 /// Continues if `cond` holds, and ends the intrinsic on both paths.

@@ -206,6 +206,25 @@ impl CodeShape {
             + self.varkeywords() as usize
     }
 
+    /// A new tuple of the names of the keyword-only parameters; null with an exception if there is
+    /// no memory.
+    ///
+    /// # Safety
+    /// The code object is alive, and this thread has the interpreter's lock.
+    pub unsafe fn keyword_names(&self) -> Object {
+        let (first, last) = (self.argcount, self.argcount + self.kwonly);
+        // SAFETY: the caller's promise; parameters are the first of the local variables.
+        unsafe {
+            let all = crate::capi::PyCode_GetVarnames(self.code);
+            if all.is_null() {
+                return all;
+            }
+            let names = PyTuple_GetSlice(all, first as Py_ssize_t, last as Py_ssize_t);
+            Py_DECREF(all);
+            names
+        }
+    }
+
     /// True if all parameters are positional.
     pub fn is_plain(&self) -> bool {
         self.kwonly == 0 && !self.varargs() && !self.varkeywords()

@@ -187,7 +187,7 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
             ExitKind::Await => state.positions[record.pc.0 as usize + 1].1,
             _ => here,
         };
-        let positions = (pos, resume);
+        let positions = (pos, resume, here);
         let frame = Rebuilt::new(state.shape, Py_NewRef(func), positions, locals, stack, lost);
         gil.runtime().recorded.borrow_mut().push(frame);
         gil.runtime().recording.exited(&*unit, record, &[]);

@@ -8,7 +8,7 @@
 //! and the operand stack before the addition, and the interpreter repeats the addition.
 
 use super::capi::*;
-use super::rebuilt::{self, Rebuilt};
+use super::rebuilt::{self, Continues, Rebuilt};
 use super::units::{Kind, UnitRef, UnitState};
 use super::{Gil, abi, frames, generators, healing, local_events, recording};
 use crate::helpers::traceback;
@@ -176,10 +176,12 @@ unsafe fn side_exit(
             }
             // From here on the frame's slots are visible as they are now.
             disown(frame, kind);
-            if !rebuilt::run(gil, ts, within).come_back(frame) {
-                return raise(gil, ts, frame, &shape, kind, pos, true);
-            }
-            let next = state.positions[record.pc.0 as usize + 1].1;
+            let behind = match rebuilt::run(gil, ts, within).come_back(frame) {
+                Continues::Behind => 1,
+                Continues::Again => 0,
+                Continues::Raised => return raise(gil, ts, frame, &shape, kind, pos, true),
+            };
+            let next = state.positions[record.pc.0 as usize + behind].1;
             put(frame, f::INSTR_PTR, shape.units().add(2 * next as usize));
             return go_on(gil, ts, frame, kind, true);
         }

@@ -25,6 +25,8 @@ pub struct Rebuilt {
     pos: u32,
     /// The position at which the interpreter continues: the instruction, or the one after the call.
     resume: u32,
+    /// The position at which the interpreter repeats the instruction.
+    again: u32,
     locals: Vec<Object>,
     stack: Vec<Object>,
     /// The use that the caller's frame makes of the result.
@@ -34,15 +36,15 @@ pub struct Rebuilt {
 }
 
 impl Rebuilt {
-    /// Records a frame: `func`, `locals` and `stack` are owned, `pos` and `resume` positions in
-    /// code units.
+    /// Records a frame: `func`, `locals` and `stack` are owned, `pos`, `resume` and `again`
+    /// positions in code units.
     ///
     /// # Safety
     /// `func` is a live function of the code of `shape`.
     pub unsafe fn new(
         shape: CodeShape,
         func: Object,
-        (pos, resume): (u32, u32),
+        (pos, resume, again): (u32, u32, u32),
         locals: Vec<Object>,
         stack: Vec<Object>,
         lost: Object,
@@ -52,6 +54,7 @@ impl Rebuilt {
             func,
             pos,
             resume,
+            again,
             locals,
             stack,
             awaited: Awaited::Result,
@@ -103,7 +106,7 @@ impl Rebuilt {
                 // SAFETY: the caller's promise.
                 let mut made = unsafe {
                     let lost = std::ptr::null_mut();
-                    Rebuilt::new(*shape, func, (pos, resume), locals, stack, lost)
+                    Rebuilt::new(*shape, func, (pos, resume, here), locals, stack, lost)
                 };
                 made.awaited = frame.awaited;
                 made
@@ -126,10 +129,26 @@ impl Rebuilt {
         unsafe {
             let shape = self.shape;
             let func = std::mem::replace(&mut self.func, std::ptr::null_mut());
-            let frame = abi::exports::push_frame(ts, func, shape.argcount as usize);
+            let names = if shape.kwonly > 0 {
+                shape.keyword_names()
+            } else {
+                std::ptr::null_mut()
+            };
+            if names.is_null() && shape.kwonly > 0 {
+                Py_DECREF(func);
+                self.drop_objects();
+                return None;
+            }
+            let frame = abi::exports::push_frame(ts, func, shape.argcount as usize, names);
+            Py_XDECREF(names);
             if frame.is_null() {
                 self.drop_objects();
                 return None;
+            }
+            if shape.varkeywords() {
+                // The parameter `**kwargs` got a new dict, which is overwritten below.
+                let place = f::LOCALSPLUS + 8 * (shape.arity() as i32 - 1);
+                slots::close(get(frame, place));
             }
             let all = self.locals.drain(..).chain(self.stack.drain(..));
             let mut top = 0;
@@ -202,10 +221,16 @@ pub unsafe fn run(gil: Gil, ts: Thread, frames: Vec<Rebuilt>) -> Ended {
             let result = if first && !of.lost.is_null() {
                 PyErr_SetRaisedException(std::mem::replace(&mut of.lost, std::ptr::null_mut()));
                 exits::raise_owned(gil, ts, frame, &shape, of.pos)
-            } else if first || ended.come_back(frame) {
-                exits::run_owned(gil, ts, frame, &shape, of.resume)
             } else {
-                exits::raise_owned(gil, ts, frame, &shape, of.pos)
+                let next = match first {
+                    true => Continues::Behind,
+                    false => ended.come_back(frame),
+                };
+                match next {
+                    Continues::Behind => exits::run_owned(gil, ts, frame, &shape, of.resume),
+                    Continues::Again => exits::run_owned(gil, ts, frame, &shape, of.again),
+                    Continues::Raised => exits::raise_owned(gil, ts, frame, &shape, of.pos),
+                }
             };
             ended = Ended {
                 result,
@@ -225,27 +250,86 @@ impl Ended {
         self.result
     }
 
-    /// Gives a waiting frame its result; false if that raised an exception, which is pending.
+    /// Gives a waiting frame its result; returns where the frame continues.
     ///
     /// # Safety
     /// The frame is the innermost one, at the instruction at which it waits; its stack is complete
     /// but for the result.
-    pub(super) unsafe fn come_back(self, frame: Frame) -> bool {
+    pub(super) unsafe fn come_back(self, frame: Frame) -> Continues {
         let Ended { result, awaited } = self;
         // SAFETY: the caller's promise.
         unsafe {
             match awaited {
-                Awaited::Operator(operation) => return finish(frame, operation, result),
-                _ if result.is_null() => return false,
+                Awaited::Operator(Operation {
+                    op: Op::ForIter, ..
+                }) if result.is_null() => return end_loop(frame),
+                Awaited::Operator(Operation {
+                    op: Op::ForIter, ..
+                }) => push(frame, result),
+                Awaited::Operator(operation) => {
+                    return Continues::unless_raised(finish(frame, operation, result));
+                }
+                _ if result.is_null() => return Continues::Raised,
                 Awaited::Result => push(frame, result),
                 Awaited::Constructed => {
                     let status = helpers::init_result(result);
                     Py_DECREF(result);
-                    return status == 0;
+                    return Continues::unless_raised(status == 0);
                 }
             }
-            true
+            Continues::Behind
         }
+    }
+}
+
+/// The place at which a frame continues whose call has returned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Continues {
+    /// Behind the instruction that called.
+    Behind,
+    /// At that instruction, which is executed again.
+    Again,
+    /// Where the exception is handled, which is pending.
+    Raised,
+}
+
+impl Continues {
+    fn unless_raised(done: bool) -> Continues {
+        if done {
+            Continues::Behind
+        } else {
+            Continues::Raised
+        }
+    }
+}
+
+/// The `__next__` of a loop's iterator has raised: if that is a StopIteration, the loop ends. The
+/// iterator on the stack is replaced by an exhausted one, with which the interpreter executes the
+/// instruction again: only that knows how a loop ends in its version.
+///
+/// # Safety
+/// As for [`Ended::come_back`].
+unsafe fn end_loop(frame: Frame) -> Continues {
+    // SAFETY: the caller's promise: the iterator is on top of the stack.
+    unsafe {
+        if PyErr_ExceptionMatches(PyExc_StopIteration) == 0 {
+            return Continues::Raised;
+        }
+        PyErr_Clear();
+        let empty = PyTuple_New(0);
+        let exhausted = match empty.is_null() {
+            true => empty,
+            false => PyObject_GetIter(empty),
+        };
+        Py_XDECREF(empty);
+        if exhausted.is_null() {
+            return Continues::Raised;
+        }
+        let place = f::LOCALSPLUS + 8 * (state::depth(frame) - 1);
+        let iterator = get(frame, place);
+        slots::put(frame, place, exhausted);
+        slots::close(iterator);
+        Continues::Again
     }
 }
 

@@ -545,7 +545,9 @@ pub fn expect_locals(locals: &Locals, profile: &mut SiteProfile, code: &Code) {
 /// The operands of an instruction that are profiled.
 pub fn profiled_operands(op: Op) -> ProfiledOperands {
     match op {
-        Op::LoadAttr | Op::StoreAttr | Op::LoadSuperAttr => ProfiledOperands::Class,
+        Op::LoadAttr | Op::StoreAttr | Op::LoadSuperAttr | Op::ForIter | Op::BeforeWith => {
+            ProfiledOperands::Class
+        }
         Op::BinaryOp | Op::CompareOp => ProfiledOperands::Numbers,
         Op::BinarySubscr | Op::StoreSubscr => ProfiledOperands::Operands,
         Op::Call => ProfiledOperands::Length,

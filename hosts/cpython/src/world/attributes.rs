@@ -9,7 +9,7 @@
 //! `check_inline_values` and `load_field`; the class itself is checked by a guard before the plan.
 
 use super::classes::{
-    Descriptor, InlineValues, Storage, descriptor, is_immutable, is_versioned, storage,
+    Descriptor, InlineValues, Storage, descriptor, is_immutable, is_versioned, setter, storage,
     wrapped_callable,
 };
 use super::dictionaries;
@@ -310,7 +310,12 @@ impl CPythonWorld<'_> {
                     call(self.ids.store_slot, &[offset]),
                     Some(call(self.ids.check_quiet_slot, &[offset])),
                 ),
-                found if found.goes_first() => return None,
+                found if found.goes_first() => {
+                    return Some(StorePlan::Setter {
+                        function: handle_of(setter(class, name.0)?)?,
+                        assumptions: class_assumption(handle, class),
+                    });
+                }
                 _ => match Place::of(class, &name)? {
                     Place::Inline(values, index) => (
                         call(self.ids.store_inline_value, &[values.offset, index]),

@@ -3,11 +3,13 @@
 //! For example, `len` is a builtin with a known meaning, a Python function has parameters and an
 //! entry cell, and a class creates an instance and calls `__init__`.
 
-use super::classes::is_versioned;
+use super::classes::{is_versioned, wrapped_callable};
+use super::instances::has_plain_items;
 use super::{CPythonWorld, Name, call, handle_of, object_of};
 use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, field};
 use crate::objects;
+use cladonia::bytecode::{Code, Instr, Op};
 use cladonia::facts::Assumption;
 use cladonia::host::{Builtin, Callee, Inlinee, Kin, MOST_INLINED, Parameters};
 use cladonia::types::ObjectHandle;
@@ -43,7 +45,9 @@ impl CPythonWorld<'_> {
             } else if kind == &raw mut PyType_Type {
                 match class(object) {
                     Some(builtin) => Some(Callee::Builtin(builtin)),
-                    None => self.class_of_program(object.cast()),
+                    None => self
+                        .class_of_program(object.cast())
+                        .or_else(|| self.class_of_items(object.cast())),
                 }
             } else if kind == &raw mut PyMethodDescr_Type {
                 method_descriptor(object).map(Callee::Builtin)
@@ -122,6 +126,69 @@ impl CPythonWorld<'_> {
                 make: call(self.ids.new_instance, &[class as i64]),
                 init,
                 assumptions: vec![Assumption::ClassUnchanged(handle)],
+            })
+        }
+    }
+
+    /// A class derived from `tuple` whose `__new__` is a function such as
+    /// `lambda _cls, x, y: _tuple_new(_cls, (x, y))`, with `tuple.__new__` as `_tuple_new`:
+    /// `collections.namedtuple` makes such classes.
+    unsafe fn class_of_items(&self, class: *mut PyTypeObject) -> Option<Callee> {
+        // SAFETY: the caller's: a live class whose own class is `type`.
+        unsafe {
+            let object = &raw const PyBaseObject_Type;
+            let alloc = (*class).tp_alloc.map(|f| f as usize);
+            let is_plain = PyType_IsSubtype(class, &raw mut PyTuple_Type) != 0
+                && PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0
+                && PyType_HasFeature(class, Py_TPFLAGS_IMMUTABLETYPE) == 0
+                && PyType_HasFeature(class, Py_TPFLAGS_IS_ABSTRACT) == 0
+                && (*class).tp_init.map(|f| f as usize) == (*object).tp_init.map(|f| f as usize)
+                && alloc == (*object).tp_alloc.map(|f| f as usize)
+                && is_versioned(class)
+                && has_plain_items(class);
+            if !is_plain {
+                return None;
+            }
+            let name = Name::new("__new__")?;
+            let found = _PyType_Lookup(class, name.0);
+            if found.is_null() || Py_TYPE(found) != &raw mut PyStaticMethod_Type {
+                PyErr_Clear();
+                return None;
+            }
+            let function = wrapped_callable(found);
+            if Py_TYPE(function) != &raw mut PyFunction_Type {
+                return None;
+            }
+            let parts @ [code, globals, _] = parts_of(function);
+            let (mut params, mut assumptions) = self.parameters(function, code)?;
+            if !params.are_plain() || params.positional == 0 {
+                return None;
+            }
+            let translated = (self.known.inlinee)(function, parts)?;
+            let maker = name_of_maker(&translated)?;
+            let (value, unchanged) = self.look_up(globals, maker).ok()?;
+            if object_of(value?)? != tuple_new() {
+                return None;
+            }
+            // The class itself is no argument of the call.
+            params.positional -= 1;
+            params.positional_only = params.positional_only.saturating_sub(1);
+            params.names.remove(0);
+            if params.defaults.len() > params.positional as usize {
+                return None;
+            }
+            let handle = objects::class_handle(class);
+            assumptions.push(Assumption::ClassUnchanged(handle));
+            assumptions.push(Assumption::FunctionUnchanged(handle_of(function)?));
+            assumptions.push(unchanged);
+            let count = i64::from(params.positional);
+            let stores = (0..count).map(|index| call(self.ids.store_item, &[index]));
+            Some(Callee::Tuple {
+                class: handle,
+                params,
+                make: call(self.ids.new_tuple, &[class as i64, count]),
+                stores: stores.collect(),
+                assumptions,
             })
         }
     }
@@ -237,6 +304,44 @@ impl CPythonWorld<'_> {
     }
 }
 
+/// The name of the global `_tuple_new`, if code is `return _tuple_new(_cls, (x, y))` with all its
+/// parameters in order.
+fn name_of_maker(code: &Code) -> Option<&str> {
+    let params = code.argcount;
+    let is_param = |instr: &Instr, k: u32| {
+        matches!(instr.op, Op::LoadFast | Op::LoadFastBorrow) && instr.arg == k
+    };
+    let mut instrs = code.instrs.iter().filter(|instr| instr.op != Op::Resume);
+    let global = instrs.next().filter(|i| i.op == Op::LoadGlobal && i.arg2 != 0)?;
+    let loads = (0..params).all(|k| instrs.next().is_some_and(|instr| is_param(instr, k)));
+    let rest = [
+        (Op::BuildTuple, Some(params.checked_sub(1)?)),
+        (Op::Call, Some(2)),
+        (Op::ReturnValue, None),
+    ];
+    let follows = rest.into_iter().all(|(op, arg)| {
+        let next = instrs.next();
+        next.is_some_and(|instr| instr.op == op && arg.is_none_or(|arg| instr.arg == arg))
+    });
+    let is_it = loads && follows && instrs.next().is_none();
+    is_it.then(|| code.names[global.arg as usize].as_str())
+}
+
+/// `tuple.__new__`, borrowed: `tuple` never changes. Null if it cannot be looked up.
+unsafe fn tuple_new() -> Obj {
+    // SAFETY: the caller's: this thread has the lock.
+    unsafe {
+        let Some(name) = Name::new("__new__") else {
+            return ptr::null_mut();
+        };
+        let found = _PyType_Lookup(&raw mut PyTuple_Type, name.0);
+        if found.is_null() {
+            PyErr_Clear();
+        }
+        found
+    }
+}
+
 /// The empty tuple, of which there is only one.
 fn empty_tuple() -> Option<ObjectHandle> {
     // SAFETY: this thread has the lock; the tuple is immortal.
@@ -312,6 +417,10 @@ pub(super) unsafe fn defined_in(object: Obj, module: &CStr, name: &CStr) -> bool
 }
 
 unsafe fn class(object: Obj) -> Option<Builtin> {
+    // SAFETY: the interpreter runs, so the exceptions exist.
+    if object == unsafe { PyExc_StopIteration } {
+        return Some(Builtin::StopIteration);
+    }
     let known = [
         (&raw mut PyRange_Type, Builtin::Range),
         (&raw mut PyLong_Type, Builtin::Int),

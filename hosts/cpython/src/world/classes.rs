@@ -86,7 +86,8 @@ pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Desc
             return member(class, found).unwrap_or(Descriptor::Data);
         }
         if kind == &raw mut PyProperty_Type {
-            return property_getter(found).map_or(Descriptor::Data, Descriptor::Property);
+            let getter = property_function(found, c"fget");
+            return getter.map_or(Descriptor::Data, Descriptor::Property);
         }
         if (*kind).tp_descr_set.is_some() {
             if kind == &raw mut PyGetSetDescr_Type && found == own_class() {
@@ -159,17 +160,35 @@ unsafe fn item_getter(found: Obj) -> Option<i64> {
     }
 }
 
-/// The getter of a property, borrowed.
-unsafe fn property_getter(property: Obj) -> Option<Obj> {
-    // SAFETY: the caller's: a live property, which owns its getter.
+/// The Python function that stores attribute `name` of instances of `class`, borrowed from the
+/// class: the setter of a property.
+pub(crate) unsafe fn setter(class: *mut PyTypeObject, name: Obj) -> Option<Obj> {
+    // SAFETY: the caller's: a live class and a str. The result of the lookup is borrowed from the
+    // class.
     unsafe {
-        let getter = PyObject_GetAttrString(property, c"fget".as_ptr());
-        if getter.is_null() {
+        let found = _PyType_Lookup(class, name);
+        if found.is_null() {
             PyErr_Clear();
             return None;
         }
-        Py_DECREF(getter);
-        (Py_TYPE(getter) == &raw mut PyFunction_Type).then_some(getter)
+        let is_property = Py_TYPE(found) == &raw mut PyProperty_Type;
+        is_property
+            .then(|| property_function(found, c"fset"))
+            .flatten()
+    }
+}
+
+/// The Python function that a property has as `fget` or `fset`, borrowed.
+unsafe fn property_function(property: Obj, role: &CStr) -> Option<Obj> {
+    // SAFETY: the caller's: a live property, which owns its functions.
+    unsafe {
+        let function = PyObject_GetAttrString(property, role.as_ptr());
+        if function.is_null() {
+            PyErr_Clear();
+            return None;
+        }
+        Py_DECREF(function);
+        (Py_TYPE(function) == &raw mut PyFunction_Type).then_some(function)
     }
 }
 

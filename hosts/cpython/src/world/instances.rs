@@ -33,6 +33,12 @@ impl CPythonWorld<'_> {
             (id, _) if id == ids.new_instance && unsafe { has_plain_dealloc(class) } => {
                 InstanceAccess::New(class as u64)
             }
+            // SAFETY: the same.
+            (id, _) if id == ids.new_tuple && unsafe { has_plain_items(class) } => {
+                InstanceAccess::New(class as u64)
+            }
+            (id, [index]) if id == ids.load_item => InstanceAccess::Load(item_place(*index)?),
+            (id, [index]) if id == ids.store_item => InstanceAccess::Store(item_place(*index)?),
             (id, _) if id == ids.check_inline_values => InstanceAccess::Holds,
             (id, [_, count]) if id == ids.check_shared_keys[0] => {
                 InstanceAccess::LacksFrom(place(values?.place(*count))?)
@@ -59,7 +65,8 @@ impl CPythonWorld<'_> {
         stored: &[u32],
     ) -> Option<IntrinsicCall> {
         let &[values, index] = &store.imms[..] else {
-            return (store.id == self.ids.store_slot).then(|| store.clone());
+            let is_short = store.id == self.ids.store_slot || store.id == self.ids.store_item;
+            return is_short.then(|| store.clone());
         };
         let class = class_of(instance.runtime_class_in(objects::host())?)?;
         // SAFETY: a live class; see the module's contract.
@@ -110,6 +117,40 @@ impl PlanIds {
             }
             _ => None,
         }
+    }
+}
+
+/// The place of the first item of an instance of a class derived from `tuple`. Items have places in
+/// the opposite order: such an instance drops the last item first.
+const ITEM_PLACES: u32 = 1 << 30;
+
+/// The place of an item.
+fn item_place(index: i64) -> Option<u32> {
+    let index = u32::try_from(index).ok().filter(|i| *i < ITEM_PLACES);
+    index.map(|index| ITEM_PLACES - index)
+}
+
+/// True if the instances of a class have nothing but the items of a tuple, and their deallocation
+/// only drops these, from the last to the first.
+pub(super) unsafe fn has_plain_items(class: *mut PyTypeObject) -> bool {
+    // SAFETY: the caller's: a live class, whose bases live.
+    unsafe {
+        let Some(usual) = usual_dealloc() else {
+            return false;
+        };
+        let tuple = &raw mut PyTuple_Type;
+        let has_more = (*class).tp_basicsize != (*tuple).tp_basicsize
+            || (*class).tp_finalize.is_some()
+            || (*class).tp_del.is_some()
+            || !matches!(storage(class), Storage::None);
+        let mut base = class;
+        while base != tuple {
+            if base.is_null() || (*base).tp_dealloc.map(|f| f as usize) != Some(usual) {
+                return false;
+            }
+            base = (*base).tp_base;
+        }
+        !has_more
     }
 }
 
@@ -178,6 +219,9 @@ fn usual_dealloc() -> Option<usize> {
 pub(crate) unsafe fn make_instance(class: Obj, places: &[u32], values: &[Obj]) -> Obj {
     // SAFETY: the caller's promise: a new instance has these places, and they are empty.
     unsafe {
+        if PyType_IsSubtype(class.cast(), &raw mut PyTuple_Type) != 0 {
+            return make_tuple(class, places, values);
+        }
         let made = crate::helpers::new_instance(class);
         if made.is_null() {
             PyErr_NoMemory();
@@ -202,6 +246,24 @@ pub(crate) unsafe fn make_instance(class: Obj, places: &[u32], values: &[Obj]) -
                 order.add(used.read() as usize).write((bytes / 8) as u8);
                 used.write(used.read() + 1);
             }
+        }
+        made
+    }
+}
+
+/// The same for an instance of a class derived from `tuple`, all of whose items have values.
+unsafe fn make_tuple(class: Obj, places: &[u32], values: &[Obj]) -> Obj {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let made = crate::helpers::new_tuple(class, values.len() as i64);
+        if made.is_null() {
+            PyErr_NoMemory();
+            return made;
+        }
+        for (&place, &value) in places.iter().zip(values) {
+            let index = ITEM_PLACES - place;
+            let at = abi::tuple::ITEMS as usize + 8 * index as usize;
+            made.cast::<u8>().add(at).cast::<Obj>().write(value);
         }
         made
     }

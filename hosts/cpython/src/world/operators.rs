@@ -15,9 +15,9 @@ use super::classes::is_versioned;
 use super::{CPythonWorld, Name, class_of, handle_of};
 use crate::capi::{_PyType_Lookup, Obj};
 use crate::objects;
-use cladonia::bytecode::{BinaryOp, CompareOp, INPLACE};
+use cladonia::bytecode::{BinaryOp, CompareOp, INPLACE, Op};
 use cladonia::facts::Assumption;
-use cladonia::host::{Operator, OperatorPlan};
+use cladonia::host::{Operator, OperatorPlan, code_of};
 use cladonia::types::{ObjectHandle, Type};
 use pyo3_ffi::*;
 use std::ffi::CStr;
@@ -147,6 +147,15 @@ impl CPythonWorld<'_> {
                 (Operator::StoreItem, &[a]) => (method(a, c"__setitem__")?, false, false),
                 (Operator::Negative, &[a]) => (method(a, c"__neg__")?, false, false),
                 (Operator::Invert, &[a]) => (method(a, c"__invert__")?, false, false),
+                (Operator::Next, &[a]) => (method(a, c"__next__")?, false, false),
+                (Operator::Iter, &[a]) => {
+                    let function = method(a, c"__iter__")?;
+                    if method(a, c"__next__").is_none() || !self.returns_first(function) {
+                        return None;
+                    }
+                    assumptions.push(Assumption::FunctionUnchanged(function));
+                    return Some(OperatorPlan::Operand { assumptions });
+                }
                 (Operator::Truth, &[a]) => {
                     return (is_user_class(a) && is_always_true(a))
                         .then_some(OperatorPlan::True { assumptions });
@@ -236,6 +245,21 @@ unsafe fn binary_method(
             return None;
         }
         Some((method(b, operator.reflected)?, true))
+    }
+}
+
+impl CPythonWorld<'_> {
+    /// True if a function does nothing but return its only parameter: `return self`.
+    fn returns_first(&self, function: ObjectHandle) -> bool {
+        let code = self.find_inlinee(function);
+        let Some(code) = code.as_ref().and_then(code_of) else {
+            return false;
+        };
+        let instrs = code.instrs.iter().filter(|instr| instr.op != Op::Resume);
+        let ops: Vec<(Op, u32)> = instrs.map(|instr| (instr.op, instr.arg)).collect();
+        let is_load = |op| matches!(op, Op::LoadFast | Op::LoadFastBorrow);
+        code.arity() == 1
+            && matches!(ops[..], [(load, 0), (Op::ReturnValue, _)] if is_load(load))
     }
 }
 

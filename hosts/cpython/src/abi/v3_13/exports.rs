@@ -2,7 +2,9 @@
 
 use crate::capi::{Frame, Obj, Thread};
 use cladonia::bytecode::SpecialMethod;
-use pyo3_ffi::{Py_None, Py_ssize_t, PyErr_SetString, PyExc_SystemError};
+use pyo3_ffi::{
+    Py_None, Py_ssize_t, PyErr_SetString, PyExc_SystemError, PyTuple_Size, PyType_GenericAlloc, PyTypeObject,
+};
 use std::ffi::c_int;
 
 #[allow(improper_ctypes)]
@@ -50,17 +52,37 @@ pub unsafe fn push_call(
     unsafe { _PyEvalFramePushAndInit(thread, func, locals, args, count, kwnames) }
 }
 
-/// Pushes a frame of a function whose slots are all to be overwritten: its positional parameters
-/// are None.
+/// Pushes a frame of a function whose slots are all to be overwritten: its positional and
+/// keyword-only parameters are None.
 ///
 /// # Safety
 /// The function is owned, and taken over in any case; it has so many positional parameters.
-pub unsafe fn push_frame(thread: Thread, func: Obj, argcount: usize) -> Frame {
+/// `kwnames` is the tuple of the names of its keyword-only parameters, or null.
+pub unsafe fn push_frame(thread: Thread, func: Obj, argcount: usize, kwnames: Obj) -> Frame {
     // SAFETY: the caller's promise; None is immortal.
     unsafe {
-        let args = vec![Py_None(); argcount + 1];
+        let named = match kwnames.is_null() {
+            true => 0,
+            false => PyTuple_Size(kwnames) as usize,
+        };
+        let args = vec![Py_None(); argcount + named + 1];
         let null = std::ptr::null_mut();
-        _PyEvalFramePushAndInit(thread, func, null, args.as_ptr(), argcount, null)
+        _PyEvalFramePushAndInit(thread, func, null, args.as_ptr(), argcount, kwnames)
+    }
+}
+
+/// A new instance of a class derived from `tuple`, whose items are not set yet; null with an
+/// exception if there is no memory.
+///
+/// # Safety
+/// A live class derived from `tuple`, with its `tp_alloc`; this thread has the lock.
+pub unsafe fn new_tuple(class: *mut PyTypeObject, count: Py_ssize_t) -> Obj {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (*class).tp_alloc {
+            Some(alloc) => alloc(class, count),
+            None => PyType_GenericAlloc(class, count),
+        }
     }
 }
 

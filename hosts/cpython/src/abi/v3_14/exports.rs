@@ -1,13 +1,13 @@
 //! Functions of the interpreter that change from version to version, by their purpose.
 
-use super::layouts::{list, thread as t};
+use super::layouts::{list, thread as t, tuple};
 use super::slots::{self, Word};
-use crate::abi::read;
+use crate::abi::{read, write};
 use crate::capi::{_PyObject_LookupSpecial, Frame, Obj, Thread};
 use cladonia::bytecode::SpecialMethod;
 use pyo3_ffi::{
     Py_DECREF, Py_None, Py_ssize_t, PyErr_Format, PyErr_Occurred, PyExc_TypeError, PyList_New,
-    PyTuple_GET_SIZE, PyUnicode_New,
+    PyTuple_GET_SIZE, PyTuple_Size, PyType_GenericAlloc, PyTypeObject, PyUnicode_New,
 };
 use smallvec::SmallVec;
 use std::ffi::{c_char, c_int};
@@ -78,18 +78,23 @@ pub unsafe fn push_call(
     }
 }
 
-/// Pushes a frame of a function whose slots are all to be overwritten: its positional parameters
-/// are None.
+/// Pushes a frame of a function whose slots are all to be overwritten: its positional and
+/// keyword-only parameters are None.
 ///
 /// # Safety
 /// The function is owned, and taken over in any case; it has so many positional parameters.
-pub unsafe fn push_frame(thread: Thread, func: Obj, argcount: usize) -> Frame {
+/// `kwnames` is the tuple of the names of its keyword-only parameters, or null.
+pub unsafe fn push_frame(thread: Thread, func: Obj, argcount: usize, kwnames: Obj) -> Frame {
     // SAFETY: the caller's promise; None is immortal.
     unsafe {
+        let named = match kwnames.is_null() {
+            true => 0,
+            false => PyTuple_Size(kwnames) as usize,
+        };
         let none = slots::word(Py_None());
-        let words: SmallVec<[Word; 8]> = SmallVec::from_elem(none, argcount);
+        let words: SmallVec<[Word; 8]> = SmallVec::from_elem(none, argcount + named);
         let null = std::ptr::null_mut();
-        push(thread, func, null, &words, argcount, null)
+        push(thread, func, null, &words, argcount, kwnames)
     }
 }
 
@@ -106,6 +111,26 @@ unsafe fn push(
         let previous: Frame = read(thread, t::CURRENT_FRAME);
         let (func, args) = (slots::word(func), words.as_ptr());
         _PyEvalFramePushAndInit(thread, func, locals, args, count, kwnames, previous)
+    }
+}
+
+/// A new instance of a class derived from `tuple`, whose items are not set yet; null with an
+/// exception if there is no memory.
+///
+/// # Safety
+/// A live class derived from `tuple`, with its `tp_alloc`; this thread has the lock.
+pub unsafe fn new_tuple(class: *mut PyTypeObject, count: Py_ssize_t) -> Obj {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let made = match (*class).tp_alloc {
+            Some(alloc) => alloc(class, count),
+            None => PyType_GenericAlloc(class, count),
+        };
+        if !made.is_null() {
+            // The hash is not known yet.
+            write::<isize>(made.cast(), tuple::HASH, -1);
+        }
+        made
     }
 }
 

@@ -244,6 +244,7 @@ layout! {
 
     /// `PyTupleObject`.
     tuple {
+        HASH = 24, "`ob_hash`: -1 while it is not known.";
         ITEMS = 32, "`ob_item`.";
     }
 
