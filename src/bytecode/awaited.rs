@@ -68,8 +68,11 @@ impl Awaited {
     pub(crate) fn fits(self, op: Op, arg: u32) -> bool {
         match self {
             Awaited::Result => {
-                matches!(op, Op::Call | Op::CallKw | Op::LoadAttr | Op::BeforeWith)
-            },
+                matches!(
+                    op,
+                    Op::Call | Op::CallKw | Op::CallFunctionEx | Op::LoadAttr | Op::BeforeWith
+                )
+            }
             Awaited::Constructed => matches!(op, Op::Call | Op::CallKw),
             Awaited::Operator(it) => (it.op, it.arg) == (op, arg) && Operation::OPS.contains(&op),
         }

@@ -455,7 +455,10 @@ impl Display for Answer {
                         let class = Type::from_class_exact(*class);
                         let (stores, assumed) =
                             (Each("store", stores), Each("assume", assumptions));
-                        write!(f, "tuple {class} make {make}{stores} params {params}{assumed}")
+                        write!(
+                            f,
+                            "tuple {class} make {make}{stores} params {params}{assumed}"
+                        )
                     }
                     Callee::Function {
                         params,
@@ -468,8 +471,8 @@ impl Display for Answer {
                         if let Some(raw) = raw {
                             write!(f, " raw {raw}")?;
                         }
-                        if let Some(Kin { check, code }) = kin {
-                            write!(f, " kin {check}")?;
+                        if let Some(Kin { check, test, code }) = kin {
+                            write!(f, " kin {check}{}", Each("test", test.as_slice()))?;
                             if let Some(code) = code {
                                 write!(f, " code {}", Type::from_object(*code))?;
                             }
@@ -892,6 +895,11 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
     let kin = if line.eat_word("kin") {
         Some(Kin {
             check: IntrinsicCall::read(line)?,
+            test: if line.eat_word("test") {
+                Some(IntrinsicCall::read(line)?)
+            } else {
+                None
+            },
             code: if line.eat_word("code") {
                 Some(scope.single_object(line)?)
             } else {

@@ -291,8 +291,8 @@ pub enum Callee {
         /// `(imms...) -> object`: a new instance without its items, owned. Fails if there is no
         /// memory. It runs no user code.
         make: IntrinsicCall,
-        /// For each item, `(object, value, imms...) -> null`: sets it in a new instance, which
-        /// takes over the reference.
+        /// For each item, `(object, value, imms...) -> ()`: sets it in a new instance, which takes
+        /// over the reference.
         stores: Vec<IntrinsicCall>,
         /// The facts to watch.
         assumptions: Vec<Assumption>,
@@ -320,6 +320,8 @@ pub struct Kin {
     /// `(function, imms...) -> ()`: a check of an exact function, which fails unless it is one of
     /// them.
     pub check: IntrinsicCall,
+    /// `(object, imms...) -> bool`, if there is one: true if an object of any class is one of them.
+    pub test: Option<IntrinsicCall>,
     /// The code, for [`World::inlinee`], if it is a constant of the code that is compiled.
     pub code: Option<ObjectHandle>,
 }

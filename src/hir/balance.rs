@@ -92,13 +92,16 @@ pub fn check_balance(f: &Function) -> Result<(), VerifierErrors> {
         {
             idle.insert(raised.block);
         }
+        let null = f.null_behind(b);
         for (edge, counts) in audit.leave(b, at) {
             let target = edge.block;
+            let mut immortal = immortal.clone();
+            immortal.extend(null.filter(|(side, _)| *side == target).map(|(_, v)| v));
             let Some(known) = &mut entry[target] else {
                 entry[target] = Some(At {
                     counts,
                     locals: f.blocks[target].entry_state.locals.clone(),
-                    immortal: immortal.clone(),
+                    immortal,
                 });
                 continue;
             };
@@ -235,8 +238,8 @@ impl<'a> Audit<'a> {
         match &f.blocks[b].term {
             Term::Jump(edge) => edges.push((edge, at.counts.clone())),
             Term::Branch { cond, then, els } => {
-                edges.push((then, at.counts.clone()));
                 let cond = f.resolve(*cond);
+                edges.push((then, at.counts.clone()));
                 if matches!(f.op(cond), Op::General(GeneralOp::IterNext, _)) {
                     // When the iterator is exhausted there is no item.
                     at.counts.retain(|v, _| {
@@ -305,6 +308,28 @@ impl<'a> Audit<'a> {
 }
 
 impl Function {
+    /// The successor of a block in which a value is null, as the branch to it has tested.
+    fn null_behind(&self, b: Block) -> Option<(Block, Value)> {
+        let Term::Branch { cond, then, els } = &self.blocks[b].term else {
+            return None;
+        };
+        let (tested, is_null) = self.tested_for_null(self.resolve(*cond))?;
+        let side = if is_null { then } else { els };
+        Some((side.block, self.counted(tested)?))
+    }
+
+    /// The value that a condition tests for being null; true if it holds for null.
+    fn tested_for_null(&self, cond: Value) -> Option<(Value, bool)> {
+        match self.op(cond) {
+            Op::IsNull => Some((self.arg(cond, 0), true)),
+            Op::BoolNot => {
+                let (tested, holds) = self.tested_for_null(self.arg(cond, 0))?;
+                Some((tested, !holds))
+            }
+            _ => None,
+        }
+    }
+
     /// The value whose references are counted for `v`, if any are.
     pub(crate) fn counted(&self, v: Value) -> Option<Value> {
         if *self.op(v) == Op::Borrowed {

@@ -60,6 +60,8 @@ pub struct Shown<'a> {
     pub types: &'a [Type],
     /// For each argument the classes that it is checked to be one of, if it is.
     pub classes: &'a [Vec<Type>],
+    /// For each argument that the caller has made as a tuple or a dict, the number of its entries.
+    pub sizes: &'a [Option<usize>],
     /// The cells in the function's closure. None if the cells are further arguments, behind the
     /// code's locals.
     pub cells: Option<&'a [ObjectHandle]>,
@@ -301,7 +303,7 @@ impl Builder<'_> {
                         let shown = types.get(k as usize).filter(known);
                         let ty = *shown
                             .filter(|_| self.inlined.is_some())
-                            .unwrap_or(&Type::OBJECT);
+                            .unwrap_or(&self.type_of_parameter(k));
                         self.emit(Op::Arg(k), vec![], ty)
                     } else {
                         self.null
@@ -355,6 +357,19 @@ impl Builder<'_> {
                     self.bet_at_entry(v, ty);
                 }
             }
+        }
+    }
+
+    /// The type that a parameter always has: `*args` is a tuple, and `**names` a dict.
+    fn type_of_parameter(&self, k: u32) -> Type {
+        let named = self.code.argcount + self.code.kwonly;
+        let has_rest = self.code.varargs;
+        if has_rest && k == named {
+            Type::TUPLE_EXACT
+        } else if self.code.varkeywords && k == named + u32::from(has_rest) {
+            Type::DICT_EXACT
+        } else {
+            Type::OBJECT
         }
     }
 

@@ -628,6 +628,10 @@ hir_ops! {
     StoreQuiet(call: IntrinsicCall as Intrinsic) = "store_quiet" (OBJECT TAKEN) -> value owned OPTIONAL,
         fails(Shape), quiet, stays, anew, [ATTRIBUTES], [ATTRIBUTES NAMES];
 
+    /// The host's first store into a part of a new object (object, value): takes over the value.
+    InitField(call: IntrinsicCall as Intrinsic) = "init_field" (OBJECT TAKEN) -> value none NOTHING,
+        never, quiet, stays, anew, [ATTRIBUTES], [ATTRIBUTES];
+
     /// A number that the host computes from an object without user code.
     NumberOf(call: IntrinsicCall as Intrinsic) = "number_of" (OBJECT) -> value none RAW,
         never, quiet, goes, same, [ATTRIBUTES], [];

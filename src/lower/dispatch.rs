@@ -225,6 +225,11 @@ impl HighLevelOp<'_, '_> {
                 self.check_thread(call);
                 return None;
             }
+            Op::InitField(call) => {
+                let args = vec![self.object(0), self.passed_on(1)];
+                self.lower.host_call(call, args, None);
+                return None;
+            }
             Op::New(_, call) | Op::GlobalGet(call) => self.without_object(call),
             Op::Load(call) | Op::Store(call) | Op::StoreQuiet(call) => {
                 self.access(call).expect("a value, or the old one")

@@ -923,7 +923,11 @@ fn uses(
             Op::TupleGet => Use::Item(constant_offset(f, object, count, f.arg(v, 1))?),
             Op::Is if may_be_constant => return None,
             Op::Is => Use::Is(inst.args.iter().all(|a| is_it(*a))),
-            Op::Check(call) | Op::Load(call) | Op::Store(call) | Op::StoreQuiet(call) => {
+            Op::Check(call)
+            | Op::Load(call)
+            | Op::Store(call)
+            | Op::StoreQuiet(call)
+            | Op::InitField(call) => {
                 if inst
                     .args
                     .get(1)

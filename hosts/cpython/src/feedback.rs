@@ -75,10 +75,7 @@ pub unsafe fn hints(unit: *const u16, general: u8) -> Vec<Type> {
                 .map(|class| vec![object(class.0.as_ptr())])
                 .unwrap_or_default(),
             Observed::Builtin(class) => vec![object(class)],
-            Observed::Function(version) => function_of_version(version)
-                .or_else(|| code_of_version(version))
-                .map(|f| vec![object(f.as_ptr())])
-                .unwrap_or_default(),
+            Observed::Function(version) => callee_of_version(version).into_iter().collect(),
         }
     }
 }
@@ -136,6 +133,19 @@ impl LiveClass {
 pub unsafe fn function_of_version(version: u32) -> Option<Owned> {
     // SAFETY: as the caller says; the result is alive now.
     unsafe { Owned::borrow(noted::function_of_version(version)) }
+}
+
+/// The function that has this version now, or the code object whose functions have it, if none of
+/// them is alive.
+///
+/// # Safety
+/// The caller has the GIL.
+pub unsafe fn callee_of_version(version: u32) -> Option<Type> {
+    // SAFETY: as the caller says.
+    unsafe {
+        let function = function_of_version(version).or_else(|| code_of_version(version))?;
+        Some(object(function.as_ptr()))
+    }
 }
 
 /// The code object whose functions have this version, if none of them is alive.

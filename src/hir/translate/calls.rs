@@ -1,9 +1,10 @@
 //! Calls: of known functions, of builtins that need no call, and of arbitrary objects.
 
-use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Op as B, Reason};
+use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Op as B, Pc, Reason};
 use crate::facts::Source;
 use crate::facts::{
-    Argument, Assumption, Builtin, Callee, IntrinsicCall, NativeCall, Parameters, RawEntry, RawKind,
+    Argument, Assumption, Builtin, Callee, IntrinsicCall, Kin, NativeCall, Parameters, RawEntry,
+    RawKind,
 };
 use crate::hir::build::{Builder, Unsupported, is_builtin_exact};
 use crate::hir::function::{Block, Edge, Entry, StateId, Term, Value};
@@ -56,6 +57,23 @@ enum Operand {
     Default(ObjectHandle),
 }
 
+/// One of several functions that a call may be of.
+struct Arm {
+    /// The function's name, by which arms are ordered.
+    name: String,
+    test: Test,
+    entry_cell: u64,
+    bound: Vec<Argument>,
+}
+
+/// The test of a callable being a function.
+enum Test {
+    /// By its code: the host's test, and the code if calls may be inlined.
+    Code(IntrinsicCall, Option<ObjectHandle>),
+    /// By its identity, as long as the function is unchanged.
+    Identity(ObjectHandle, Vec<Assumption>),
+}
+
 /// Returns true if the first parameter gets the first argument: that is not on the stack.
 fn begins_with_given(bound: &[Argument]) -> bool {
     bound.first() == Some(&Argument::Given(0))
@@ -82,7 +100,8 @@ impl Builder<'_> {
             self.own_operands(n + 2);
         }
         if let Some(named) = &named
-            && self.call_kin(instr, base, n, named)
+            && (self.call_some(instr, base, n, names, named)
+                || self.call_kin(instr, base, n, named))
         {
             return;
         }
@@ -134,6 +153,7 @@ impl Builder<'_> {
             && self.made_here(callable).is_none()
             && !(Type::from_object(object) <= Type::CODE)
             && !self.avoids(Reason::Identity)
+            && !self.met.contains_key(&self.pc)
             && matches!(self.world.callee(object), Callee::Function { .. })
             && self.self_is_known(this)
         {
@@ -318,18 +338,23 @@ impl Builder<'_> {
             return false;
         }
         self.take_operands(n + 2);
+        self.kin.insert(source, object);
+        let function = self.check_kin(callable, kin);
+        self.call_direct(function, entry_cell, base, None, bound, named);
+        true
+    }
+
+    /// Checks that a callable is a function of one code object; returns it as such.
+    fn check_kin(&mut self, callable: Value, kin: Kin) -> Value {
         let function = self.guard_type(callable, Type::FUNC);
         let state = self.state();
         let check = Op::Check(kin.check);
         let check = self.emit_with(check, vec![function], Type::BOTTOM, Some(state));
         self.f.insts[check].source = Source::Guarded;
-        self.kin.insert(source, object);
-        let function = match kin.code {
+        match kin.code {
             Some(code) => self.emit(Op::Kin(code), vec![function], self.ty(function)),
             None => function,
-        };
-        self.call_direct(function, entry_cell, base, None, bound, named);
-        true
+        }
     }
 
     /// The code of a function that this unit made (`make_function`).
@@ -634,29 +659,33 @@ impl Builder<'_> {
         base: usize,
         bound: Vec<Argument>,
     ) {
-        let n = self.stack.len() - base;
-        self.own_operands(n);
+        for i in base + 1..self.stack.len() {
+            self.own(i);
+        }
+        self.start_instr();
         let state = self.state();
         let ty = Type::from_class_exact(class);
         let new = Op::New(ty, make);
         let object = self.emit_with(new, Vec::new(), ty.unspecialized(), Some(state));
+        let entry = Entry {
+            value: object,
+            owned: true,
+        };
+        let callable = std::mem::replace(&mut self.stack[base], entry);
+        self.drop_entry(callable);
         let this = self.emit(Op::Refine(ty), vec![object], ty);
         for (store, argument) in stores.into_iter().zip(bound) {
+            // The instance takes over the stack's reference.
             let item = match argument {
                 Argument::Given(k) => self.stack[base + 2 + k].value,
-                Argument::Default(value) => self.assumed(value),
+                Argument::Default(value) => self.kept(value),
                 Argument::Rest(_) | Argument::NamedRest(_) => {
                     unreachable!("each parameter has one argument")
                 }
             };
-            if self.is_counted(item) {
-                self.emit(Op::Incref, vec![item], Type::BOTTOM);
-            }
-            let store = Op::StoreQuiet(store);
-            self.emit_with(store, vec![this, item], Type::NULLPTR, Some(state));
+            self.emit(Op::InitField(store), vec![this, item], Type::BOTTOM);
         }
-        self.drop_top(n);
-        self.push_owned(object);
+        self.forget_call(self.stack.len() - base - 1);
     }
 
     /// A call of one of several methods: tests of the callable branch to each one's direct call.
@@ -714,6 +743,218 @@ impl Builder<'_> {
         self.enter_join(join, &[Type::OBJECT], before);
         self.unchecked = true;
         true
+    }
+
+    /// The call of one of several functions that were observed here: tests of the callable branch
+    /// to the direct call of each. Functions of a code object that the unit keeps alive are told
+    /// by that, others by their identity. The operands are owned. Returns false, and does nothing,
+    /// unless at least two were observed that take these arguments.
+    fn call_some(
+        &mut self,
+        instr: &Instr,
+        base: usize,
+        n: usize,
+        names: Option<Value>,
+        named: &Named,
+    ) -> bool {
+        let [callable, this] = [base, base + 1].map(|i| self.stack[i].value);
+        let Some(met) = self.met.get(&self.pc) else {
+            return false;
+        };
+        if !(self.ty(this) <= Type::NULLPTR) {
+            return false;
+        }
+        let mut arms: Vec<Arm> = Vec::new();
+        let observed = instr.hint.first().into_iter().chain(&met.seen);
+        for object in observed.filter_map(|ty| ty.as_object()) {
+            let Callee::Function {
+                params,
+                entry_cell,
+                kin,
+                assumptions,
+                ..
+            } = self.world.callee(object)
+            else {
+                continue;
+            };
+            let by_code = kin.and_then(|kin| Some((kin.test?, kin.code)));
+            let params = match by_code {
+                Some(_) => params.without_defaults(),
+                None => params,
+            };
+            if let Some(bound) = named.bind(&params, n) {
+                let test = match by_code {
+                    Some((test, code)) => Test::Code(test, code),
+                    None => Test::Identity(object, assumptions),
+                };
+                if arms.iter().any(|arm: &Arm| arm.entry_cell == entry_cell) {
+                    continue;
+                }
+                arms.push(Arm {
+                    name: Type::from_object(object).to_string(),
+                    test,
+                    entry_cell,
+                    bound,
+                });
+            }
+        }
+        if arms.len() < 2 {
+            return false;
+        }
+        // The same functions give the same code, in whatever order they were observed.
+        arms.sort_by(|a, b| a.name.cmp(&b.name));
+        self.take_operands(n + 2);
+        let join = self.inner_block();
+        let before = self.before_arms();
+        for arm in arms {
+            let next = match arm.test {
+                Test::Code(test, code) => {
+                    let is = self.emit(Op::NumberOf(test), vec![callable], Type::CBOOL);
+                    let next = self.fork(is);
+                    let function = self.emit(Op::Refine(Type::FUNC), vec![callable], Type::FUNC);
+                    let function = match code {
+                        Some(code) => self.emit(Op::Kin(code), vec![function], Type::FUNC),
+                        None => function,
+                    };
+                    self.call_direct(function, arm.entry_cell, base, None, arm.bound, named);
+                    next
+                }
+                Test::Identity(object, assumptions) => {
+                    self.assume(assumptions);
+                    let function = self.assumed(object);
+                    let is = self.emit(Op::Is, vec![callable, function], Type::CBOOL);
+                    let next = self.fork(is);
+                    self.replace_callable(base, function);
+                    self.call_direct(function, arm.entry_cell, base, None, arm.bound, named);
+                    next
+                }
+            };
+            self.end_call(join);
+            self.next_arm(next, &before);
+        }
+        self.call_generally(base, n, names);
+        self.end_call(join);
+        self.enter_join(join, &[Type::OBJECT], before);
+        self.unchecked = true;
+        true
+    }
+
+    /// `f(*args)` of a known function with a tuple of a known number of items, or with one whose
+    /// length is speculated to be the number of its parameters: the items become the arguments.
+    /// Speculations are made at the current instruction, and `call` is the one that calls. Returns
+    /// false, and does nothing, for any other call.
+    pub(super) fn call_spread(&mut self, call: Pc) -> bool {
+        let base = self.stack.len() - 3;
+        let [callable, this, tuple] = [0, 1, 2].map(|i| self.stack[base + i].value);
+        let is_tuple = self.ty(tuple) <= Type::TUPLE_EXACT && !self.ty(tuple).is_bottom();
+        if !(self.ty(this) <= Type::NULLPTR) || !is_tuple {
+            return false;
+        }
+        let known = self.ty(callable).as_object();
+        let failed = self.avoids(Reason::Identity);
+        let instr = self.code.instr(call);
+        let expected = || instr.hint.first().filter(|_| !failed)?.as_object();
+        let Some(object) = known.or_else(expected) else {
+            return false;
+        };
+        let Callee::Function {
+            params,
+            entry_cell,
+            kin,
+            assumptions,
+            ..
+        } = self.world.callee(object)
+        else {
+            return false;
+        };
+        let kin = kin.filter(|_| known.is_none());
+        let params = match &kin {
+            Some(_) => params.without_defaults(),
+            None => params,
+        };
+        if kin.is_some() && (self.avoids(Reason::Type) || self.avoids(Reason::Shape)) {
+            return false;
+        }
+        let count = self.items_of(tuple);
+        let arity = params.positional as usize;
+        let is_likely = params.takes_just(arity) && !self.avoids(Reason::Length);
+        let Some(n) = count.or(is_likely.then_some(arity)) else {
+            return false;
+        };
+        let Some(bound) = params.bind(n, &[]) else {
+            return false;
+        };
+        self.take_operands(3);
+        let function = match kin {
+            Some(kin) => self.check_kin(callable, kin),
+            None => {
+                let checked = self.check_receiver(callable, Type::from_object(object));
+                self.f.rely_on(checked);
+                self.assume(assumptions);
+                self.assumed(object)
+            }
+        };
+        if count.is_none() {
+            let state = self.state();
+            let len = self.emit(Op::TupleLen, vec![tuple], Type::CINT64);
+            let want = self.emit(Op::ConstInt(n as i64), vec![], Type::CINT64);
+            let same = self.emit(Op::IntCmp(Cmp::Eq), vec![len, want], Type::CBOOL);
+            let check = Op::GuardTrue(Reason::Length);
+            self.emit_with(check, vec![same], Type::BOTTOM, Some(state));
+        }
+        self.pc = call;
+        self.start_instr();
+        if *self.f.op(function) == Op::Const(object) && known.is_none() {
+            self.replace_callable(base, function);
+        }
+        let mut items = Vec::with_capacity(n);
+        for k in 0..n {
+            let place = self.emit(Op::ConstInt(k as i64), vec![], Type::CINT64);
+            let item = self.emit(Op::TupleGet, vec![tuple, place], Type::OBJECT);
+            self.emit(Op::Incref, vec![item], Type::BOTTOM);
+            items.push(item);
+        }
+        // The interpreter drops the tuple before the callee begins.
+        self.drop_top(1);
+        items.into_iter().for_each(|item| self.push_owned(item));
+        self.call_direct(function, entry_cell, base, None, bound, &Named::default());
+        true
+    }
+
+    /// The number of items of a tuple, if that is known.
+    fn items_of(&self, tuple: Value) -> Option<usize> {
+        let root = self.f.object_of(tuple);
+        match *self.f.op(root) {
+            Op::General(G::BuildTuple, _) => Some(self.f.insts[root].args.len()),
+            Op::Const(object) => self.world.tuple_items(object).map(|items| items.len()),
+            Op::Arg(k) => *self.inlined?.sizes.get(k as usize)?,
+            _ => None,
+        }
+    }
+
+    /// `f(*args, **names)` where `names` is a dict that the caller has made without entries: the
+    /// instructions up to the call, which copy it, are skipped. Returns false, and does nothing, in
+    /// any other place.
+    pub(super) fn forwards_no_names(&mut self) -> bool {
+        let ahead = |k: u32| self.code.instrs.get((self.pc.0 + k) as usize);
+        let [Some(load), Some(merge), Some(call)] = [1, 2, 3].map(ahead) else {
+            return false;
+        };
+        let is_load = matches!(load.op, B::LoadFast | B::LoadFastBorrow);
+        if !is_load
+            || (merge.op, merge.arg) != (B::DictMerge, 1)
+            || (call.op, call.arg & 1) != (B::CallFunctionEx, 1)
+            || (1..=3).any(|k| self.is_leader(Pc(self.pc.0 + k)))
+        {
+            return false;
+        }
+        let names = self.f.object_of(self.locals[load.arg as usize]);
+        let size = match *self.f.op(names) {
+            Op::Arg(k) => self.inlined.and_then(|shown| *shown.sizes.get(k as usize)?),
+            _ => None,
+        };
+        let is_empty = size == Some(0) && self.ty(names) <= Type::DICT_EXACT;
+        is_empty && self.call_spread(Pc(self.pc.0 + 3))
     }
 
     fn end_call(&mut self, join: Block) {
@@ -865,6 +1106,21 @@ impl Builder<'_> {
         self.drop_top(4);
         self.push_bool(v);
         true
+    }
+
+    /// Replace a callable on the stack by the constant that it was found to be.
+    fn replace_callable(&mut self, at: usize, function: Value) {
+        self.emit(Op::Incref, vec![function], Type::BOTTOM);
+        let new = Entry {
+            value: function,
+            owned: true,
+        };
+        let old = std::mem::replace(&mut self.stack[at], new);
+        if old.owned && self.is_counted(old.value) {
+            let ty = self.ty(old.value);
+            let held = self.emit(Op::Held, vec![old.value], ty);
+            self.decref(held);
+        }
     }
 
     /// Replace an operand, which is dropped, by an owned value.

@@ -121,13 +121,13 @@ impl Builder<'_> {
         self.assume(enter.assumptions);
         self.assume(exit.assumptions);
         self.assume(more);
-        self.emit(Op::Incref, vec![manager], Type::BOTTOM);
         let (enter, exit) = (self.assumed(enter.function), self.assumed(exit.function));
-        let state = self.state_without(1);
+        let state = self.state();
         let bind = Op::BindMethod;
         let exit = self.emit_with(bind, vec![exit, manager], Type::METHOD, Some(state));
         self.forget_top(1);
         self.push_owned(exit);
+        self.emit(Op::Incref, vec![manager], Type::BOTTOM);
         self.start_instr();
         let state = self.state();
         let call = Op::CallDirect(entry_cell);

@@ -29,12 +29,18 @@ pub(super) type Dominators = SecondaryMap<Block, PackedOption<Block>>;
 #[derive(Default)]
 pub(super) struct Bodies(HashMap<(ObjectHandle, Arguments), Option<Arc<Function>>>);
 
-/// The known types of the arguments of a call; and for each argument the classes of a check that
-/// has found it to have one of them.
-type Arguments = (Vec<Type>, Vec<Vec<Type>>, IsNext);
-
-/// True for a `__next__` whose StopIteration is null ([`Op::CallNext`]).
-type IsNext = bool;
+/// What is known of a call.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Arguments {
+    /// The types of the arguments.
+    types: Vec<Type>,
+    /// For each argument the classes of a check that has found it to have one of them.
+    classes: Vec<Vec<Type>>,
+    /// For each tuple and dict that the caller has made, the number of entries.
+    sizes: Vec<Option<usize>>,
+    /// True for a `__next__` whose StopIteration is null ([`Op::CallNext`]).
+    is_next: bool,
+}
 
 /// A call, and the code that replaces it.
 pub(super) struct Plan {
@@ -134,8 +140,12 @@ impl Plan {
             false => Awaited::Result,
         };
         let callable = match instr.op {
-            bytecode::Op::Call | bytecode::Op::CallKw if constructs => None,
-            bytecode::Op::Call | bytecode::Op::CallKw => {
+            bytecode::Op::Call | bytecode::Op::CallKw | bytecode::Op::CallFunctionEx
+                if constructs =>
+            {
+                None
+            }
+            bytecode::Op::Call | bytecode::Op::CallKw | bytecode::Op::CallFunctionEx => {
                 let entry = waiting.stack.pop()?;
                 let is_it = f.object_of(entry.value) == f.object_of(function);
                 let is_bound =
@@ -179,8 +189,13 @@ impl Plan {
         let (args, classes) = checked(f, block, at, args);
         let types = args.iter().map(|a| f.ty(*a)).collect();
         let within = [within, &[object]].concat();
-        let is_next = matches!(inst.op, Op::CallNext(_));
-        let key = (object, (types, classes, is_next));
+        let known = Arguments {
+            types,
+            classes,
+            sizes: args.iter().map(|arg| size_of_made(f, *arg)).collect(),
+            is_next: matches!(inst.op, Op::CallNext(_)),
+        };
+        let key = (object, known);
         let body = match bodies.0.get(&key) {
             Some(known) => known.clone(),
             None => {
@@ -342,6 +357,17 @@ fn note(f: &Function, args: &[Value], classes: &mut [Vec<Type>], object: Value, 
     }
 }
 
+/// The number of entries of a tuple or a dict that the function has made as an argument.
+fn size_of_made(f: &Function, arg: Value) -> Option<usize> {
+    let made = f.object_of(arg);
+    let count = f.insts[made].args.len();
+    match f.op(made) {
+        Op::General(GeneralOp::BuildTuple, _) => Some(count),
+        Op::General(GeneralOp::BuildMap, _) => Some(count / 2),
+        _ => None,
+    }
+}
+
 /// All instructions in blocks.
 pub(super) fn insts(f: &Function) -> impl Iterator<Item = Value> + '_ {
     f.order
@@ -411,17 +437,18 @@ fn is_small(code: &Code) -> bool {
 /// primitive.
 fn optimised(
     code: &Arc<Code>,
-    (types, classes, is_next): &Arguments,
+    known: &Arguments,
     cells: Option<&[ObjectHandle]>,
     cx: &Context<'_>,
     within: &[ObjectHandle],
 ) -> Option<Function> {
     let avoid = HashSet::new();
     let start = Start::Inlined(Shown {
-        types,
-        classes,
+        types: &known.types,
+        classes: &known.classes,
+        sizes: &known.sizes,
         cells,
-        is_next: *is_next,
+        is_next: known.is_next,
     });
     let body = hir::build(code, start, cx.world, &avoid, &HashMap::new(), None);
     let mut body = body.ok()?;
@@ -524,7 +551,9 @@ fn is_quiet(body: &Function, v: Value) -> bool {
     let inst = &body.insts[v];
     match inst.op {
         Op::Decref => !body.drop_runs_host_code(inst.args[0]),
-        Op::StoreSlot(_) | Op::Incref | Op::StoreQuiet(_) | Op::RawSet(_) => true,
+        Op::StoreSlot(_) | Op::Incref | Op::StoreQuiet(_) | Op::InitField(_) | Op::RawSet(_) => {
+            true
+        }
         // If there is no memory for the tuple, the exit creates the frame that raises.
         Op::General(GeneralOp::BuildTuple, _) => true,
         // These belong to the frame, or to a namespace of the unit's own code.

@@ -337,9 +337,7 @@ impl<'a> Flow<'a> {
             if suspends && is_named {
                 return None;
             }
-            // An access to the object vanishes with it.
-            let stays = !matches!(used, Some(Use::Access(_)));
-            let leaves = stays && (inst.op.exit_reason().is_some() || inst.op.raises());
+            let leaves = inst.op.exit_reason().is_some() || inst.op.raises();
             if leaves && is_named != (at.count > 0) {
                 return None;
             }
@@ -386,9 +384,10 @@ impl<'a> Flow<'a> {
             InstanceAccess::Store(place) => {
                 let value = f.arg(v, 1);
                 // An object in another one is the version of when that was allocated.
-                let state = f.insts[v].state.map(|s| &f.states[s])?;
-                let mut named = state.values().map(|v| self.mention(v));
-                if !is_object(f, value) || named.any(|m| m == Some(Mention::InAnother)) {
+                let state = f.insts[v].state.map(|s| &f.states[s]);
+                let mut named = state.iter().flat_map(|s| s.values());
+                let is_within = named.any(|v| self.mention(v) == Some(Mention::InAnother));
+                if !is_object(f, value) || is_within {
                     return None;
                 }
                 let (old, new) = (contents.get(place), contents.with(place, value));

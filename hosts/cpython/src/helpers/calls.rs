@@ -11,7 +11,7 @@ use crate::capi::{
 };
 use crate::objects::instances;
 use crate::runtime::capi::GENERATORS;
-use crate::runtime::{Gil, entries, frames, generators};
+use crate::runtime::{Gil, entries, frames, generators, sampling};
 use pyo3_ffi::*;
 use smallvec::SmallVec;
 use std::ffi::CStr;
@@ -124,6 +124,8 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
         let (mut args, mut count) = (array.add(2), length as usize - 2);
         if !(*array.add(1)).is_null() {
             (args, count) = (array.add(1), count + 1);
+        } else if Py_TYPE(callable) == &raw mut PyFunction_Type {
+            sampling::count_callee(callable);
         } else if Py_TYPE(callable) == &raw mut PyMethod_Type {
             let method = callable;
             (args, count) = (array.add(1), count + 1);
@@ -447,6 +449,8 @@ pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -
             && Py_TYPE(field(callable, abi::method::FUNC)) == &raw mut PyFunction_Type
         {
             receiver = field(callable, abi::method::SELF);
+        } else if Py_TYPE(callable) == &raw mut PyFunction_Type {
+            sampling::count_callee(callable);
         }
         if let Some(result) = call_spread(thread, callable, receiver, tuple, kwargs) {
             return result;

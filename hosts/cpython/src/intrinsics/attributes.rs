@@ -11,7 +11,7 @@ use crate::abi::{counts, dict_keys, dict_values, function, object, tuple};
 use cladonia::facts::Effects;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
-use pyo3_ffi::{PyFloat_Type, PyLong_Type, PyUnicode_Type};
+use pyo3_ffi::{PyFloat_Type, PyFunction_Type, PyLong_Type, PyUnicode_Type};
 
 /// `(object, class)`: the object is of exactly this class, which lives forever.
 pub const CHECK_CLASS: &str = "check_class";
@@ -56,11 +56,14 @@ pub const NEW_INSTANCE: &str = "new_instance";
 /// `(class, count) -> object`: a new instance of a class derived from `tuple`, with room for so
 /// many items, none of which is set; fails if there is no memory.
 pub const NEW_TUPLE: &str = "new_tuple";
-/// `(object, value, index) -> null`: sets an item of a new tuple.
+/// `(object, value, index) -> ()`: sets an item of a new tuple.
 pub const STORE_ITEM: &str = "store_item";
 
 /// `(function, code, globals, builtins) -> ()`: the function has these parts.
 pub const CHECK_FUNCTION: &str = "check_function";
+
+/// `(object, code, globals, builtins) -> bool`: the object is a function with these parts.
+pub const IS_FUNCTION: &str = "is_function";
 
 /// `(function, number) -> cell`: a cell of a function's closure.
 pub const CLOSURE_CELL: &str = "closure_cell";
@@ -92,17 +95,27 @@ pub(super) fn define(set: &mut Set<'_>) {
         &[],
         Effects::READS,
         |b, p, _| {
-            let fields = [function::CODE, function::GLOBALS, function::BUILTINS];
-            let differ = fields.into_iter().zip(&p[1..]).map(|(field, want)| {
-                let found = b.load(Width::I64, p[0], field);
-                let want = b.op(Opcode::P2i, &[*want]);
-                b.op(Opcode::Ixor, &[found, want])
-            });
-            let differ: Vec<Value> = differ.collect();
-            let some = b.op(Opcode::Ior, &[differ[0], differ[1]]);
-            let some = b.op(Opcode::Ior, &[some, differ[2]]);
-            let same = b.icmp_imm(IntCond::Eq, some, 0);
+            let same = has_parts(b, p);
             check(b, same);
+        },
+    );
+    set.add(
+        IS_FUNCTION,
+        &[PTR, PTR, PTR, PTR],
+        &[Ty::Bool],
+        Effects::READS,
+        |b, p, _| {
+            let (is_one, done) = (b.block(), b.block());
+            let answer = b.param(done, Ty::Bool);
+            let class = b.load(Width::Ptr, p[0], object::TYPE);
+            let functions = b.pconst(&raw mut PyFunction_Type as u64);
+            let is_function = b.icmp(IntCond::Eq, class, functions);
+            b.br(is_function, is_one, &[], done, &[is_function]);
+            b.switch_to(is_one);
+            let same = has_parts(b, p);
+            b.jump(done, &[same]);
+            b.switch_to(done);
+            b.ret(&[answer]);
         },
     );
     set.add(
@@ -206,13 +219,12 @@ pub(super) fn define(set: &mut Set<'_>) {
     set.add(
         STORE_ITEM,
         &[PTR, PTR, INT],
-        &[PTR],
+        &[],
         Effects::WRITES,
         |b, p, _| {
             let place = element(b, p[0], p[2]);
             b.store(Width::Ptr, place, tuple::ITEMS, p[1]);
-            let null = b.pconst(0);
-            b.ret(&[null]);
+            b.ret(&[]);
         },
     );
     set.add(
@@ -272,6 +284,20 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.ret(&[null]);
         },
     );
+}
+
+/// True if the function `p[0]` has the code, globals and builtins behind it.
+fn has_parts(b: &mut Builder<'_>, p: &[Value]) -> Value {
+    let fields = [function::CODE, function::GLOBALS, function::BUILTINS];
+    let differ = fields.into_iter().zip(&p[1..]).map(|(field, want)| {
+        let found = b.load(Width::I64, p[0], field);
+        let want = b.op(Opcode::P2i, &[*want]);
+        b.op(Opcode::Ixor, &[found, want])
+    });
+    let differ: Vec<Value> = differ.collect();
+    let some = b.op(Opcode::Ior, &[differ[0], differ[1]]);
+    let some = b.op(Opcode::Ior, &[some, differ[2]]);
+    b.icmp_imm(IntCond::Eq, some, 0)
 }
 
 /// Returns a new object, or fails if it is null.

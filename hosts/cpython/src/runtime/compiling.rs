@@ -11,7 +11,9 @@ use super::function_state::{self, CodeState, Entry, MAX_REACHED_LATE, state_of};
 use super::generators::Forward;
 use super::units::{self, FORCE_CAPACITY, Kind, Pending, Progress, UnitRef, UnitState};
 use super::workers::{Insisting, Order, Outcome};
-use super::{Gil, abi, closed, frames, generators, healing, monitoring, sampling, watchers, worth};
+use super::{
+    Gil, abi, callees, closed, frames, generators, healing, monitoring, sampling, watchers, worth,
+};
 use crate::namespace::{self, NameCell};
 use crate::objects;
 use crate::world::{Known, Namespaces, supers};
@@ -271,6 +273,8 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
             code.instrs[pc.0 as usize].hint.clear();
         }
         mark_supers(&mut code, &mut HashMap::new(), func);
+        callees::mark(&mut code, shape.code, func, &state.profile);
+        sampling::tell_callees(&profile, &mut code, &mut HashMap::new());
         Some(code)
     }
 }
@@ -457,7 +461,11 @@ unsafe fn make_unit(
     // SAFETY: the caller's promise.
     let sampled = unsafe { sampling::tell(&profile, &mut code, &mut met) };
     // SAFETY: the caller's promise.
+    unsafe { sampling::tell_callees(&profile, &mut code, &mut met) };
+    // SAFETY: the caller's promise.
     unsafe { mark_supers(&mut code, &mut met, function) };
+    // SAFETY: the caller's promise.
+    unsafe { callees::mark(&mut code, shape.code, function, &state.profile) };
     let started = Instant::now();
     // The compiler was idle when that was checked, and no user code has run since. The code here
     // has no proof of that, so it passes a refusal on.

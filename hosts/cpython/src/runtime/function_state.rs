@@ -4,7 +4,7 @@ use super::capi::*;
 use super::closed::RawCell;
 use super::generators::GeneratorState;
 use super::pauses::{Counter, Since};
-use super::sampling::{Locals, Sampled, Sites};
+use super::sampling::{Callees, Locals, Sampled, Sites};
 use super::units::{Kind, Progress, UnitRef};
 use super::{Gil, abi, entries, units};
 use cladonia::bytecode::{Numbers, Pc};
@@ -107,6 +107,8 @@ pub struct SiteProfile {
     pub deallocated: HashSet<usize>,
     /// Operands observed by sampling general operations.
     pub sampled: HashMap<Pc, Sampled>,
+    /// Functions observed by sampling general calls.
+    pub callees: HashMap<Pc, Callees>,
 }
 
 /// Units that were given up because of one instruction's operands.

@@ -223,6 +223,12 @@ unsafe fn learn(gil: Gil, unit: UnitRef) {
                 keys.given_up = keys.met;
                 continue;
             }
+            if record.reason == Reason::Shape
+                && let Some(callees) = profile.callees.get_mut(&record.pc)
+                && callees.take_news()
+            {
+                continue;
+            }
             if matches!(record.reason, Reason::Type | Reason::Domain)
                 && let Some(operands) = profile.operands.get_mut(&record.pc)
                 && operands.numbers().is_some()
@@ -306,8 +312,13 @@ pub unsafe fn note_class(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Fr
 /// # Safety
 /// The unit is alive; `frame` is complete for the exit.
 pub unsafe fn note_function(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Frame) {
-    let is_other = record.kind == ExitKind::Resume && record.reason == Reason::Identity;
-    if !is_other || !record.inlined.is_empty() {
+    let may_be_other = matches!(record.reason, Reason::Identity | Reason::Shape);
+    if record.kind != ExitKind::Resume || !may_be_other || !record.inlined.is_empty() {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { note_callee(gil, unit, record, frame) };
+    if record.reason != Reason::Identity {
         return;
     }
     // SAFETY: the caller's promise; the stack has nulls and objects.
@@ -327,6 +338,35 @@ pub unsafe fn note_function(gil: Gil, unit: UnitRef, record: &ExitRecord, frame:
                 return;
             }
         }
+    }
+}
+
+/// Records the function that a call of another function than the speculated one calls.
+///
+/// # Safety
+/// As for [`note_function`].
+unsafe fn note_callee(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Frame) {
+    // SAFETY: the caller's promise: the operands of the call are on the stack.
+    unsafe {
+        let pc = record.pc.0 as usize;
+        if (&(*unit).profiled_operands).get(pc) != Some(&ProfiledOperands::Length) {
+            return;
+        }
+        let shape = (*unit).shape;
+        let (pos, _) = (&(*unit).positions)[pc];
+        let given = abi::instructions::argument(shape.units().add(2 * pos as usize));
+        let place = abi::frames::depth(frame) - i32::from(given) - 2;
+        if place < shape.nlocalsplus {
+            return;
+        }
+        let callable: Object = abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * place);
+        if callable.is_null() || Py_TYPE(callable) != &raw mut PyFunction_Type {
+            return;
+        }
+        let state = function_state::state_of(gil, shape.code);
+        let mut profile = state.profile.borrow_mut();
+        let callees = profile.callees.entry(record.pc).or_default();
+        callees.note(shape.code, callable);
     }
 }
 

@@ -47,6 +47,7 @@ pub use crate::abi;
 
 pub mod advice;
 pub mod api;
+mod callees;
 pub mod capi;
 pub mod chosen;
 pub mod chunks;

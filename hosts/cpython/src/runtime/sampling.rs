@@ -16,8 +16,9 @@ use super::function_state::{self, History, SiteProfile};
 use super::units::{self, ProfiledOperands, UnitRef};
 use super::{Gil, abi, frames};
 use crate::capi::Obj;
-use crate::feedback::{LiveClass, class_of_version};
+use crate::feedback::{LiveClass, callee_of_version, class_of_version};
 use crate::objects;
+use crate::world::callees::keeps;
 use crate::world::classes::is_versioned;
 use crate::world::operators;
 use crate::world::raw_items;
@@ -68,6 +69,54 @@ pub struct Sampled {
     told: bool,
 }
 
+/// The functions that a call instruction has called.
+#[derive(Clone, Default)]
+pub struct Callees {
+    /// Their versions, which functions of one code object share as long as they are as created.
+    versions: Vec<u32>,
+    /// Number of samples since the last new one.
+    count: u32,
+    /// True if a unit was compiled with this profile, or if the calls are of too many functions.
+    told: bool,
+    /// True if a guard has failed for a function that was not known.
+    has_news: bool,
+}
+
+impl Callees {
+    /// Records a function that this code has called; returns true if it is a new one.
+    ///
+    /// # Safety
+    /// The caller has the GIL, and both objects are alive.
+    pub unsafe fn note(&mut self, caller: Object, function: Object) -> bool {
+        // SAFETY: the caller's.
+        let version: u32 = unsafe {
+            let (code, ..) = function_state::parts_of(function);
+            // Of a function that the caller creates, only the code counts.
+            if keeps(caller, code) {
+                get(code.cast(), abi::code::VERSION)
+            } else {
+                get(function.cast(), abi::function::VERSION)
+            }
+        };
+        // SAFETY: the caller's.
+        if self.versions.contains(&version) || unsafe { callee_of_version(version) }.is_none() {
+            return false;
+        }
+        if self.versions.len() == MAX_MET {
+            self.told = true;
+            return false;
+        }
+        self.versions.push(version);
+        (self.told, self.has_news) = (false, true);
+        true
+    }
+
+    /// Returns true if a guard has failed for a new function since the last call of this.
+    pub fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
+    }
+}
+
 /// Number of operations to skip before the next sample.
 static COUNTDOWN: AtomicU32 = AtomicU32::new(PERIOD - 1);
 
@@ -89,32 +138,94 @@ pub unsafe fn count<const N: usize>(operands: [Obj; N]) {
     unsafe { sample(&operands) }
 }
 
+/// Called by a general call of compiled code with the Python function that it calls.
+///
+/// # Safety
+/// As for [`count`].
+#[inline]
+pub unsafe fn count_callee(function: Obj) {
+    let left = COUNTDOWN.load(Ordering::Relaxed);
+    if left > 0 {
+        COUNTDOWN.store(left - 1, Ordering::Relaxed);
+        return;
+    }
+    COUNTDOWN.store(PERIOD - 1, Ordering::Relaxed);
+    // SAFETY: the caller's.
+    unsafe { sample_callee(function) }
+}
+
 /// # Safety
 /// As for [`count`].
 #[cold]
 unsafe fn sample(operands: &[Object]) {
     // SAFETY: the caller's.
-    let gil = unsafe { Gil::held() };
-    if gil.started().is_none() {
-        return;
+    unsafe {
+        if let Some((gil, unit, pc)) = calling_instruction() {
+            note(gil, unit, pc, operands);
+        }
     }
+}
+
+/// # Safety
+/// As for [`count_callee`].
+#[cold]
+unsafe fn sample_callee(function: Object) {
+    // SAFETY: the caller's.
+    unsafe {
+        if let Some((gil, unit, pc)) = calling_instruction() {
+            note_callee(gil, unit, pc, function);
+        }
+    }
+}
+
+/// The instruction whose helper is running, of the unit of the thread's current frame; none if that
+/// unit is no longer valid.
+///
+/// # Safety
+/// As for [`count`].
+unsafe fn calling_instruction() -> Option<(Gil, UnitRef, Pc)> {
     // SAFETY: the caller's: a native frame's token is of a unit that lives as long as its frame.
     unsafe {
+        let gil = Gil::held();
+        gil.started()?;
         let frame = get(current_thread(), abi::thread::CURRENT_FRAME);
-        let Some(token) = frames::native_token(frame) else {
-            return;
-        };
-        let unit = token as UnitRef;
+        let unit = frames::native_token(frame)? as UnitRef;
         if !(*unit).is_valid() {
-            return;
+            return None;
         }
         let at: *const u8 = get(frame, abi::frame::INSTR_PTR);
         let pos = at.offset_from((*unit).shape.units()) / 2;
         let positions = &(&(*unit)).positions;
-        let Ok(index) = positions.binary_search_by_key(&pos, |p| p.0 as isize) else {
+        let index = positions.binary_search_by_key(&pos, |p| p.0 as isize);
+        Some((gil, unit, Pc(index.ok()? as u32)))
+    }
+}
+
+/// # Safety
+/// A live unit and a live function.
+unsafe fn note_callee(gil: Gil, unit: UnitRef, pc: Pc, function: Object) {
+    // SAFETY: the caller's.
+    unsafe {
+        let state = function_state::state_of(gil, (*unit).shape.code);
+        (*unit).sampled.update(|samples| samples + 1);
+        let mut profile = state.profile.borrow_mut();
+        let callees = profile.callees.entry(pc).or_default();
+        callees.count += 1;
+        if callees.note((*unit).shape.code, function) {
+            (callees.count, callees.has_news) = (1, false);
+        }
+        if callees.count < ENOUGH || callees.told || !(*unit).may_be_recompiled(gil) {
             return;
-        };
-        note(gil, unit, Pc(index as u32), operands);
+        }
+        callees.told = true;
+        if state.taught.get() == MAX_TAUGHT {
+            return;
+        }
+        state.taught.update(|taught| taught + 1);
+        drop(profile);
+        let why = "its callees were profiled";
+        let recording = &gil.runtime().recording;
+        recording.because(why, || units::invalidate(gil, unit));
     }
 }
 
@@ -538,6 +649,26 @@ pub fn expect_locals(locals: &Locals, profile: &mut SiteProfile, code: &Code) {
                 profile.avoid.insert((pc, Reason::Type));
             }
             _ => {}
+        }
+    }
+}
+
+/// Adds the functions that calls were sampled to call to the profile of a compile: a single one as
+/// the hint of a call that has none.
+///
+/// # Safety
+/// The caller has the GIL; `code` is the state's.
+pub unsafe fn tell_callees(profile: &SiteProfile, code: &mut Code, met: &mut HashMap<Pc, Met>) {
+    for (&pc, callees) in &profile.callees {
+        let versions = callees.versions.iter();
+        // SAFETY: the caller's.
+        let functions = versions.filter_map(|&version| unsafe { callee_of_version(version) });
+        let functions: Vec<Type> = functions.collect();
+        let instr = code.instrs.get_mut(pc.0 as usize);
+        match (&functions[..], instr) {
+            ([], _) => {}
+            ([only], Some(instr)) if instr.hint.is_empty() => instr.hint = vec![*only],
+            _ => met.entry(pc).or_default().seen.extend(functions),
         }
     }
 }

@@ -237,6 +237,7 @@ impl CPythonWorld<'_> {
         let parts = [code, self.globals, self.builtins];
         Kin {
             check: call(self.ids.check_function, &parts.map(|part| part as i64)),
+            test: Some(call(self.ids.is_function, &parts.map(|part| part as i64))),
             // SAFETY: the caller's: a live object.
             code: unsafe { (code != self.code).then(|| handle_of(code)).flatten() },
         }
@@ -312,7 +313,9 @@ fn name_of_maker(code: &Code) -> Option<&str> {
         matches!(instr.op, Op::LoadFast | Op::LoadFastBorrow) && instr.arg == k
     };
     let mut instrs = code.instrs.iter().filter(|instr| instr.op != Op::Resume);
-    let global = instrs.next().filter(|i| i.op == Op::LoadGlobal && i.arg2 != 0)?;
+    let global = instrs
+        .next()
+        .filter(|i| i.op == Op::LoadGlobal && i.arg2 != 0)?;
     let loads = (0..params).all(|k| instrs.next().is_some_and(|instr| is_param(instr, k)));
     let rest = [
         (Op::BuildTuple, Some(params.checked_sub(1)?)),

@@ -65,8 +65,7 @@ impl CPythonWorld<'_> {
         stored: &[u32],
     ) -> Option<IntrinsicCall> {
         let &[values, index] = &store.imms[..] else {
-            let is_short = store.id == self.ids.store_slot || store.id == self.ids.store_item;
-            return is_short.then(|| store.clone());
+            return (store.id == self.ids.store_slot).then(|| store.clone());
         };
         let class = class_of(instance.runtime_class_in(objects::host())?)?;
         // SAFETY: a live class; see the module's contract.

@@ -258,8 +258,7 @@ impl CPythonWorld<'_> {
         let instrs = code.instrs.iter().filter(|instr| instr.op != Op::Resume);
         let ops: Vec<(Op, u32)> = instrs.map(|instr| (instr.op, instr.arg)).collect();
         let is_load = |op| matches!(op, Op::LoadFast | Op::LoadFastBorrow);
-        code.arity() == 1
-            && matches!(ops[..], [(load, 0), (Op::ReturnValue, _)] if is_load(load))
+        code.arity() == 1 && matches!(ops[..], [(load, 0), (Op::ReturnValue, _)] if is_load(load))
     }
 }
 

@@ -400,3 +400,12 @@ const PLAIN: &[(u8, Op)] = &[
     (oc::WITH_EXCEPT_START, Op::WithExceptStart),
     (oc::YIELD_VALUE, Op::YieldValue),
 ];
+
+/// The argument of an instruction, without the bits of an argument prefix.
+///
+/// # Safety
+/// `unit` points to a code unit of a live code object.
+pub unsafe fn argument(unit: *const u8) -> u8 {
+    // SAFETY: the caller's promise: a unit is an opcode and its argument.
+    unsafe { unit.add(1).read() }
+}

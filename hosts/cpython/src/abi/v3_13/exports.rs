@@ -3,7 +3,8 @@
 use crate::capi::{Frame, Obj, Thread};
 use cladonia::bytecode::SpecialMethod;
 use pyo3_ffi::{
-    Py_None, Py_ssize_t, PyErr_SetString, PyExc_SystemError, PyTuple_Size, PyType_GenericAlloc, PyTypeObject,
+    Py_None, Py_ssize_t, PyErr_SetString, PyExc_SystemError, PyTuple_Size, PyType_GenericAlloc,
+    PyTypeObject,
 };
 use std::ffi::c_int;
 

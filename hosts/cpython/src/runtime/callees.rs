@@ -1,0 +1,90 @@
+//! The callees that are expected of calls that the interpreter does not profile.
+
+use super::abi;
+use super::capi::{Object, get};
+use super::function_state::SiteProfile;
+use crate::{feedback, objects};
+use cladonia::bytecode::{Code, Instr, LocalKind, Op, Pc};
+use cladonia::types::Type;
+use pyo3_ffi::*;
+use std::cell::RefCell;
+
+/// Marks the calls that the interpreter does not profile, of a name of an enclosing function, with
+/// the object that has this name now. For example, a decorator's `wrapper` calls `f(*args)`.
+///
+/// # Safety
+/// The caller has the GIL; `object` is the code object of `code`. The function is alive and has it,
+/// or is null: then any function of that code may be called. `profile` is that of the code.
+pub unsafe fn mark(
+    code: &mut Code,
+    object: Object,
+    function: Object,
+    profile: &RefCell<SiteProfile>,
+) {
+    let is_call = |instr: &Instr| matches!(instr.op, Op::CallKw | Op::CallFunctionEx);
+    if !code.instrs.iter().any(is_call) {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    let other = unsafe { feedback::function_of_version(get(object.cast(), abi::code::VERSION)) };
+    let function = match &other {
+        Some(other) if function.is_null() => other.as_ptr(),
+        _ => function,
+    };
+    if function.is_null() {
+        return;
+    }
+    let frees = code.locals.iter().enumerate();
+    let frees = frees.filter(|(_, (_, kind))| *kind == LocalKind::Free);
+    let first_free = frees.map(|(k, _)| k).next();
+    for at in 0..code.instrs.len() {
+        let instr = &code.instrs[at];
+        if !is_call(instr) || !instr.hint.is_empty() {
+            continue;
+        }
+        let Some(load) = loaded_by(code, at) else {
+            continue;
+        };
+        let Some(index) = first_free
+            .filter(|_| load.op == Op::LoadDeref)
+            .and_then(|first| (load.arg as usize).checked_sub(first))
+        else {
+            continue;
+        };
+        // SAFETY: the caller's promise: the closure has a cell for each free variable.
+        unsafe {
+            let closure: Object = get(function.cast(), abi::function::CLOSURE);
+            if closure.is_null() || index as Py_ssize_t >= PyTuple_Size(closure) {
+                continue;
+            }
+            let cell = PyTuple_GetItem(closure, index as Py_ssize_t);
+            let callee: Object = get(cell.cast(), abi::cell::CONTENT);
+            if !callee.is_null() && Py_TYPE(callee) == &raw mut PyFunction_Type {
+                // A later compile may find no function with this code, and so no closure.
+                let mut profile = profile.borrow_mut();
+                let known = profile.callees.entry(Pc(at as u32)).or_default();
+                known.note(object, callee);
+                let callee = Type::from_object(objects::object_handle(callee));
+                code.instrs[at].hint = vec![callee];
+            }
+        }
+    }
+}
+
+/// The instruction that pushes the callable of a call, if it is in the same straight line.
+fn loaded_by(code: &Code, call: usize) -> Option<&Instr> {
+    let effect = |instr: &Instr| {
+        let info = instr.op.info();
+        let (pops, pushes) = (info.pops, info.pushes);
+        (pops(instr.arg, instr.arg2), pushes(instr.arg, instr.arg2))
+    };
+    let mut depth = effect(&code.instrs[call]).0;
+    for instr in code.instrs[..call].iter().rev() {
+        let (pops, pushes) = effect(instr);
+        if depth <= pushes {
+            return (pushes == 1).then_some(instr);
+        }
+        depth = depth - pushes + pops;
+    }
+    None
+}
