@@ -7,6 +7,7 @@
 //!     assume class_unchanged ObjectUser[Point:Exact]
 //! load_attr ObjectUser[Point:Exact] "m" = constant FunctionExact[m] method check intrinsic32[24]
 //! store_attr ObjectUser[Point:Exact] "x" = field store intrinsic33[16]
+//! store_attr ObjectUser[Point:Exact] "m" = setter FunctionExact[set_m]
 //! of_class intrinsic32
 //! instance ObjectUser[Point:Exact] intrinsic31[16] = load 16
 //! operator binary 0 [ObjectUser[Point:Exact], FloatExact] = method FunctionExact[add] \
