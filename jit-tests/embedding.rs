@@ -7,12 +7,14 @@ mod tiny_host;
 use cladonia::bytecode::{CodeBuilder, LocalKind, Op, Pc};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{
-    Account, CallError, CompileError, Engine, Entry, Execution, Hot, InstallError, Installed, Task,
-    UnitHandle, UnitParts,
+    Account, CompileError, CompileReason, Engine, Entry, Execution, Hot, InstallError,
+    InstallReason, Installed, Task, UnitHandle, UnitParts,
 };
 use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
-use cladonia::host::{AttrPlan, Callee, Counted, Global, Host, HostBuilder, HostError, World};
+use cladonia::host::{
+    AttrPlan, Callee, Counted, Global, Host, HostBuilder, HostError, HostFault, World,
+};
 use cladonia::lir::{Builder, Func, Signature, Term};
 use cladonia::ll::{Field, Ty, Width};
 use cladonia::types::{HostId, ObjectHandle, Type};
@@ -154,12 +156,11 @@ fn a_watch_fired_during_a_compile_makes_the_result_stale() {
         namespace: 0,
         name: "fib".to_owned(),
     };
-    match vm.engine.borrow_mut().install(finished, &vm) {
-        Err(InstallError::Stale { name, assumption }) => {
-            assert_eq!((name.as_str(), assumption), ("fib", changed));
-        }
-        other => panic!("{other:?}"),
-    }
+    let made = vm.engine.borrow_mut().install(finished, &vm);
+    let error = made.expect_err("the name has changed");
+    assert!(error.is_stale());
+    assert_eq!(error.assumption(), Some(&changed));
+    assert!(error.to_string().starts_with("`fib` is stale"), "{error}");
     assert_eq!(vm.engine.borrow().statistics().stale, 1);
     assert_eq!(vm.engine.borrow().units().len(), 0);
 }
@@ -214,20 +215,12 @@ fn an_invalid_unit_is_not_entered() {
     let null = std::ptr::null_mut();
     // SAFETY: nothing is entered.
     let made = unsafe { unit.call(null, null, &[]) };
-    assert_eq!(
-        made,
-        Err(CallError::Arity {
-            expected: 1,
-            given: 0
-        })
-    );
+    assert_eq!(made.expect_err("no argument").arity(), Some((1, 0)));
     assert!(vm.engine.borrow().invalidate(&unit));
     assert!(!vm.engine.borrow().invalidate(&unit));
     // SAFETY: as above.
-    assert_eq!(
-        unsafe { unit.call(null, null, &[null]) },
-        Err(CallError::Invalid)
-    );
+    let made = unsafe { unit.call(null, null, &[null]) };
+    assert!(made.is_err_and(|error| error.is_invalid()));
 }
 
 #[test]
@@ -350,7 +343,8 @@ fn a_job_of_an_engine_that_is_gone_ends() {
     drop(vm.engine.replace(other));
     let finished = job.run();
     let made = vm.engine.borrow_mut().install(finished, &vm);
-    assert!(matches!(made, Err(InstallError::OtherEngine)), "{made:?}");
+    let error = made.expect_err("the job belongs to the other engine");
+    assert_eq!(error.reason(), InstallReason::OtherEngine);
 }
 
 #[test]
@@ -358,7 +352,9 @@ fn a_job_that_is_run_without_its_engine_says_so() {
     let vm = vm();
     let job = vm.engine.borrow_mut().job(task(&vm, "fib"), &vm);
     drop(vm);
-    assert_eq!(job.run().error(), Some(&CompileError::EngineDropped));
+    let finished = job.run();
+    let error = finished.error().expect("no engine");
+    assert_eq!(error.reason(), CompileReason::EngineDropped);
 }
 
 /// A world in which a question has an effect.
@@ -386,7 +382,8 @@ fn what_changes_while_it_is_asked_about_makes_a_build_stale() {
     call(&vm, "fib", &[10]).unwrap();
     let world = Restless(&vm, vm.engine.borrow().account());
     let made = vm.engine.borrow_mut().build(task(&vm, "fib"), &world);
-    assert!(matches!(made, Err(InstallError::Stale { .. })), "{made:?}");
+    let error = made.expect_err("the world has changed");
+    assert!(error.is_stale(), "{error}");
     let statistics = world.1.statistics();
     assert_eq!((statistics.stale, statistics.jobs), (1, 0));
     assert!(vm.engine.borrow_mut().build(task(&vm, "fib"), &vm).is_ok());
@@ -550,7 +547,9 @@ fn what_simple_hosts_have_alike_follows_from_their_layout() {
         assert_eq!(blocks("incref"), 1 + more);
         assert_eq!(blocks("drop"), 3 + more);
     }
-    assert!(matches!(simple(12, None), Err(HostError::Layout { .. })));
+    let error = simple(12, None).expect_err("fields that overlap");
+    assert_eq!(error.fault(), HostFault::Layout);
+    assert!(error.layout().is_some());
 }
 
 /// Compile a function of one instruction sequence.
@@ -566,10 +565,9 @@ fn refusal(vm: &Vm, edit: impl FnOnce(&mut CodeBuilder)) -> CompileError {
 
 fn refused(vm: &Vm, code: cladonia::bytecode::Code) -> CompileError {
     let task = Task::function(Arc::new(code), vm.parts());
-    match vm.engine.borrow_mut().build(task, vm) {
-        Err(InstallError::Compile(error)) => error,
-        other => panic!("{other:?}"),
-    }
+    let error = vm.engine.borrow_mut().build(task, vm);
+    let error = error.expect_err("a refusal");
+    error.compile_error().expect("no compile").clone()
 }
 
 #[test]
@@ -581,13 +579,9 @@ fn what_a_partial_host_lacks_is_named() {
             .emit(Op::BuildList, 1)
             .emit(Op::ReturnValue, 0);
     });
-    let expected = CompileError::Missing {
-        function: "f".to_owned(),
-        host: "tiny",
-        what: "helper",
-        name: "build_list",
-    };
-    assert_eq!(error, expected);
+    assert_eq!(error.missing(), Some(("helper", "build_list")));
+    let text = "`f` needs the helper `build_list`, which the host `tiny` lacks";
+    assert_eq!(error.to_string(), text);
 }
 
 #[test]
@@ -598,12 +592,12 @@ fn bad_bytecode_is_refused_with_all_that_is_wrong() {
     b.emit(Op::LoadFast, x).emit(Op::ReturnValue, 0);
     let mut code = b.finish().unwrap();
     code.instrs[0].arg = 7;
-    match refused(&vm, code) {
-        CompileError::BadBytecode { name, errors } => {
-            assert_eq!((name.as_str(), errors.0.len()), ("f", 1));
-        }
-        other => panic!("{other}"),
-    }
+    let error = refused(&vm, code);
+    assert!(error.is_host_bug());
+    assert_eq!(
+        error.verifier_errors().map(|errors| errors.0.len()),
+        Some(1)
+    );
 }
 
 #[test]
@@ -616,7 +610,8 @@ fn an_unsupported_instruction_is_refused() {
             .emit(Op::LoadFast, x)
             .emit(Op::ReturnValue, 0);
     });
-    assert!(matches!(error, CompileError::Unsupported { .. }), "{error}");
+    assert!(error.is_unsupported(), "{error}");
+    assert_eq!(error.line(), Some(1));
 }
 
 /// A world that can't watch names.
@@ -642,10 +637,8 @@ fn what_can_not_be_watched_is_not_relied_on() {
     vm.threshold.set(u64::MAX);
     call(&vm, "fib", &[10]).unwrap();
     let made = vm.engine.borrow_mut().build(task(&vm, "fib"), &Blind(&vm));
-    assert!(
-        matches!(made, Err(InstallError::Unwatched { .. })),
-        "{made:?}"
-    );
+    let error = made.expect_err("a name that can't be watched");
+    assert!(error.is_unwatched(), "{error}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod vm;
 
 use cladonia::bytecode::Document;
 use cladonia::code::{CodeMemory, Config, NativeStack, VisitError};
-use cladonia::engine::{CompileError, Engine, Entry, Execution, InstallError, Replay, Request};
+use cladonia::engine::{CompileReason, Engine, Entry, Execution, InstallReason, Replay, Request};
 use cladonia::host::{Lifetimes, Snapshot, print_host, read_units};
 use vm::Vm;
 
@@ -177,7 +177,11 @@ fn the_lir_interpreter_is_not_for_objects_that_move() {
     vm.engine.borrow_mut().execution = Execution::Oracle;
     let task = vm.function("tree").task(vm.parts());
     match vm.engine.borrow_mut().build(task, &vm) {
-        Err(InstallError::Compile(CompileError::Invalid(what))) => assert!(what.contains("collector"), "{what}"),
+        Err(error) => {
+            let reason = InstallReason::NotCompiled(CompileReason::InvalidRequest);
+            assert_eq!(error.reason(), reason);
+            assert!(error.to_string().contains("collector"), "{error}");
+        }
         other => panic!("{other:?}"),
     }
 }

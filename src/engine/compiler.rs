@@ -1,8 +1,9 @@
 //! The pipeline driver: bytecode in, a unit of machine code out. It does not keep the units.
 
+use super::error::{CompileError, CompileFault};
 use super::oracle::{self, Execution, Interpreted, Planted};
 use super::routines::Routines;
-use crate::bytecode::{Code, Met, Pc, Reason, VerifierErrors};
+use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::code::CodeMemory;
 use crate::codegen::{self, Cache, Codegen, CompiledCode};
 use crate::exits::{ExitRecord, Exits};
@@ -69,57 +70,6 @@ impl<'a> From<&'a Replay> for Request<'a> {
             met: &replay.met,
         }
     }
-}
-
-/// The reason why nothing was compiled.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum CompileError {
-    /// The function has a construct that is not supported.
-    #[error("{what} is not compiled (line {line})")]
-    Unsupported {
-        /// The construct.
-        what: String,
-        /// The line.
-        line: u32,
-    },
-    /// The function is larger than the limits.
-    #[error("{what} exceeds the limit of {limit}")]
-    LimitExceeded {
-        /// The limited quantity.
-        what: String,
-        /// The limit.
-        limit: u64,
-    },
-    /// The bytecode is not well-formed.
-    #[error("the bytecode of `{name}` is not well-formed: {errors}")]
-    BadBytecode {
-        /// The function.
-        name: String,
-        /// The faults.
-        errors: VerifierErrors,
-    },
-    /// The function needs a helper or an intrinsic that the host, which is
-    /// [partial](crate::host::HostBuilder::partial), lacks.
-    #[error("`{function}` needs the {what} `{name}`, which the host `{host}` lacks")]
-    Missing {
-        /// The function.
-        function: String,
-        /// The host.
-        host: &'static str,
-        /// `helper` or `intrinsic`.
-        what: &'static str,
-        /// Its name.
-        name: &'static str,
-    },
-    /// The engine was dropped during the compile.
-    #[error("the engine was dropped")]
-    EngineDropped,
-    /// The request contradicts itself: a bug of the host.
-    #[error("the request is wrong: {0}")]
-    Invalid(String),
-    /// A bug of Cladonia; the function stays interpreted.
-    #[error("internal: {0}")]
-    Internal(String),
 }
 
 /// A compiled unit. Dropping it frees its code: the host drops it when no frame is inside.
@@ -253,6 +203,12 @@ impl From<CompileError> for Stop {
     }
 }
 
+impl From<CompileFault> for Stop {
+    fn from(fault: CompileFault) -> Stop {
+        Stop::Failed(fault.into())
+    }
+}
+
 /// The progress of a compile whose `World` [lacked answers](World::lacks_answers).
 #[derive(Default)]
 pub(super) struct Memo {
@@ -272,7 +228,7 @@ impl Generator {
     /// [`FrozenRequest::answer`](super::FrozenRequest::answer).
     ///
     /// # Errors
-    /// As for [`Engine::compile`](super::Engine::compile). A panic is [`CompileError::Internal`].
+    /// As for [`Engine::compile`](super::Engine::compile). A panic is an [internal](CompileError::is_internal) error.
     pub fn compile(
         &mut self,
         request: &mut super::FrozenRequest,
@@ -281,7 +237,7 @@ impl Generator {
             Ok(Ok(unit)) => Some(Ok(unit)),
             Ok(Err(Stop::LacksAnswers)) => None,
             Ok(Err(Stop::Failed(error))) => Some(Err(error)),
-            Err(panic) => Some(Err(CompileError::Internal(super::job::panic_text(&*panic)))),
+            Err(panic) => Some(Err(CompileError::internal(super::job::panic_text(&*panic)))),
         }
     }
 
@@ -305,7 +261,7 @@ impl Generator {
     /// As for [`Generator::compile`].
     pub fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
         catch_unwind(AssertUnwindSafe(|| self.0.compile_stub(func)))
-            .unwrap_or_else(|panic| Err(CompileError::Internal(super::job::panic_text(&*panic))))
+            .unwrap_or_else(|panic| Err(CompileError::internal(super::job::panic_text(&*panic))))
     }
 }
 
@@ -393,7 +349,7 @@ impl Compiler {
                 Codegen::new().and_then(|codegen| codegen.with_stack_maps(native_stack))
             }
         };
-        let codegen = codegen.map_err(|e| CompileError::Internal(e.to_string()))?;
+        let codegen = codegen.map_err(|e| CompileError::internal(e.to_string()))?;
         let routines = Routines::new(host.clone(), memory.clone(), codegen.fork());
         Ok(Compiler {
             host,
@@ -472,7 +428,7 @@ impl Compiler {
         validate(request)?;
         if self.options.execution != Execution::Machine && !self.host.lifetimes.are_counted() {
             let what = "the LIR interpreter holds references where no collector finds them";
-            return Err(CompileError::Invalid(what.to_owned()).into());
+            return Err(CompileError::invalid_request(what).into());
         }
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
@@ -481,7 +437,7 @@ impl Compiler {
             Entry::Resume => Start::Resume(request.live),
         };
         if request.entry == Entry::Resume && !self.host.lifetimes.are_counted() {
-            return Err(CompileError::Unsupported {
+            return Err(CompileFault::Unsupported {
                 what: "a generator, where references are traced,".into(),
                 line: code.line,
             }
@@ -500,7 +456,7 @@ impl Compiler {
         dump(keep, "hir", &|| built.text.clone());
         dump(keep, "selected", &|| f.to_string());
         if f.insts.len() > MAX_HIR {
-            return Err(CompileError::LimitExceeded {
+            return Err(CompileFault::LimitExceeded {
                 what: "the number of HIR values".into(),
                 limit: MAX_HIR as u64,
             }
@@ -551,15 +507,16 @@ impl Compiler {
                 lower::lower(&f, &self.host, parts, *entry, is_planted, &routines)
             }
         };
-        let lowered = lowered.map_err(|e| CompileError::Internal(format!("lowering: {e}\n{f}")))?;
+        let lowered = lowered.map_err(|e| CompileError::internal(format!("lowering: {e}\n{f}")))?;
         check_exits(&lowered.exits)?;
         if let Some((what, name)) = self.host.missing_in(&lowered.func) {
-            return Err(CompileError::Missing {
+            let fault = CompileFault::Missing {
                 function: f.code.name.clone(),
                 host: self.host.name,
                 what,
                 name,
-            });
+            };
+            return Err(fault.into());
         }
         let mut dumps = Vec::new();
         if keep_dumps {
@@ -664,7 +621,7 @@ impl Compiler {
                 if memo.is_some() && request.world.lacks_answers() {
                     return Err(Stop::LacksAnswers);
                 }
-                let f = f.map_err(|e| CompileError::Unsupported {
+                let f = f.map_err(|e| CompileFault::Unsupported {
                     what: e.what,
                     line: e.line,
                 })?;
@@ -767,7 +724,7 @@ impl Compiler {
             return self.generate(&func, exit_hook, token);
         }
         lir::verify(&func, lir::Mode::Unit, &self.host.helpers)
-            .map_err(|e| CompileError::Internal(e.to_string()))?;
+            .map_err(|e| CompileError::internal(e.to_string()))?;
         oracle::check_calls(&func, &self.host)?;
         let (host, counters) = (self.host.clone(), self.counters.clone());
         let function = Interpreted::new(func, host, exit_hook, token, counters);
@@ -795,7 +752,7 @@ impl Compiler {
         };
         self.codegen
             .compile(&self.memory, input)
-            .map_err(|e| CompileError::Internal(e.to_string()))
+            .map_err(|e| CompileError::internal(e.to_string()))
     }
 }
 
@@ -845,13 +802,11 @@ impl Clock {
 fn validate(request: &Request<'_>) -> Result<(), CompileError> {
     let code = request.code;
     if let Err(errors) = code.verify() {
-        return Err(CompileError::BadBytecode {
-            name: code.name.clone(),
-            errors,
-        });
+        let name = code.name.clone();
+        return Err(CompileFault::BadBytecode { name, errors }.into());
     }
     let given = request.live.len();
-    let invalid = |what: String| Err(CompileError::Invalid(what));
+    let invalid = |what: String| Err(CompileError::invalid_request(what));
     match request.entry {
         Entry::Resume if request.parts.suspend.is_none() || request.parts.namespace.is_some() => {
             invalid("a unit that resumes frames needs `suspend`, and no namespace".into())
@@ -899,7 +854,7 @@ fn check_exits(exits: &[ExitRecord]) -> Result<(), CompileError> {
     }
     let fault = |record: &ExitRecord| Some((record.verify().err()?, record.to_string()));
     match exits.iter().find_map(fault) {
-        Some((fault, record)) => Err(CompileError::Internal(format!("{fault}: {record}"))),
+        Some((fault, record)) => Err(CompileError::internal(format!("{fault}: {record}"))),
         None => Ok(()),
     }
 }
@@ -908,7 +863,7 @@ fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
     if !*VERIFY {
         return Ok(());
     }
-    hir::verify(f).map_err(|e| CompileError::Internal(format!("after {pass}: {e}\n{f}")))
+    hir::verify(f).map_err(|e| CompileError::internal(format!("after {pass}: {e}\n{f}")))
 }
 
 /// True if references are audited: if `CLADONIA_VERIFY` is `references`.
@@ -920,7 +875,7 @@ fn check_references(f: &hir::Function) -> Result<(), CompileError> {
     if !*AUDIT {
         return Ok(());
     }
-    hir::check_balance(f).map_err(|e| CompileError::Internal(format!("references: {e}\n{f}")))
+    hir::check_balance(f).map_err(|e| CompileError::internal(format!("references: {e}\n{f}")))
 }
 
 /// Functions with more HIR values than this are not compiled.

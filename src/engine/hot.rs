@@ -2,8 +2,9 @@
 //! compiled unit, and failed speculations. A host keeps one [`Hot`] with each function (and one
 //! with each loop that is entered by on-stack replacement).
 
+use super::error::InstallError;
 use super::job::Task;
-use super::units::{Exit, InstallError, UnitHandle};
+use super::units::{Exit, UnitHandle};
 use super::{EntryCell, UnitParts};
 use crate::bytecode::{Code, Pc, Reason};
 use crate::host::Callee;
@@ -118,7 +119,7 @@ impl Hot {
                 self.versions.set(self.versions.get() + 1);
                 *self.unit.borrow_mut() = Some(unit);
             }
-            Err(InstallError::Stale { .. }) => {}
+            Err(reason) if reason.is_stale() => {}
             Err(reason) => *self.refusal.borrow_mut() = Some(reason),
         }
     }

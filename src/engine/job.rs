@@ -1,7 +1,8 @@
 //! Compiles as values: a task, and a job that runs it on another thread.
 
-use super::compiler::{CompileError, Generator, Request, Unit};
-use super::units::{InstallError, Link, Shared, Ticket, UnitHandle};
+use super::compiler::{Generator, Request, Unit};
+use super::error::{CompileError, InstallError, InstallFault};
+use super::units::{Link, Shared, Ticket, UnitHandle};
 use super::{Engine, Entry, FrozenRequest, UnitParts};
 use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::host::{FrozenWorld, World};
@@ -74,7 +75,7 @@ impl Task {
     }
 }
 
-/// Compiles a task with these parts by `compile`. A panic is a [`CompileError::Internal`].
+/// Compiles a task with these parts by `compile`. A panic is an [internal](CompileError::is_internal) error.
 pub(super) fn compile(
     task: &Task,
     parts: UnitParts,
@@ -83,7 +84,7 @@ pub(super) fn compile(
 ) -> Result<Unit, CompileError> {
     let request = task.request(parts, world);
     catch_unwind(AssertUnwindSafe(|| compile(request)))
-        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
+        .unwrap_or_else(|panic| Err(CompileError::internal(panic_text(&*panic))))
 }
 
 pub(super) fn panic_text(panic: &(dyn Any + Send)) -> String {
@@ -164,7 +165,7 @@ impl Job {
     pub fn run(self) -> Finished {
         let mut inner = self.inner;
         if !inner.ticket.is_open() {
-            let made = Some(Err(CompileError::EngineDropped));
+            let made = Some(Err(CompileError::engine_dropped()));
             return Finished { inner, made };
         }
         let Inner {
@@ -177,7 +178,7 @@ impl Job {
 }
 
 impl Finished {
-    /// The reason why nothing was compiled, if so: [`CompileError::EngineDropped`] if the engine
+    /// The reason why nothing was compiled, if so: [`EngineDropped`](super::CompileReason::EngineDropped) if the engine
     /// was gone when the job ran, and there is no engine in which to install anything.
     pub fn error(&self) -> Option<&CompileError> {
         self.made.as_ref()?.as_ref().err()
@@ -200,7 +201,7 @@ impl Finished {
         if let Some(assumption) = stale {
             let name = inner.task.code.name.clone();
             inner.ticket.count_stale();
-            return Err(InstallError::Stale { name, assumption });
+            return Err(InstallFault::Stale { name, assumption }.into());
         }
         let Some(made) = made else {
             inner.request.answer(world);

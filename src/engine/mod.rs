@@ -20,9 +20,10 @@
 //! native functions are not counted.
 //!
 //! # When an engine is dropped
-//! Its units become invalid: running native code exits at its next check, and calls give
-//! [`CallError::Invalid`]. The code stays mapped until the last activation has ended and the last
-//! handle is gone. A running job ends with [`CompileError::EngineDropped`].
+//! Its units become invalid: running native code exits at its next check, and calls give a
+//! [`CallError`] that [`is_invalid`](CallError::is_invalid). The code stays mapped until the last activation has ended and the last
+//! handle is gone. A running job ends with
+//! [`CompileReason::EngineDropped`].
 //!
 //! # Collectors
 //! A host whose objects are traced ([`Lifetimes::Traced`](crate::host::Lifetimes::Traced)) finds
@@ -37,6 +38,7 @@
 
 mod account;
 mod compiler;
+mod error;
 mod frozen;
 mod hot;
 mod job;
@@ -47,19 +49,21 @@ mod units;
 
 pub use crate::host::{Entry, Pins, RawMap, Replay, UnitParts};
 pub use account::{Account, ExitInfo, Statistics, UnitInfo};
-pub use compiler::{CompileError, Generator, MAX_HIR, Request, Unit};
+pub use compiler::{Generator, MAX_HIR, Request, Unit};
+pub use error::{CallError, CompileError, CompileReason, InstallError, InstallReason};
 pub use frozen::FrozenRequest;
 pub use hot::Hot;
 pub use job::{Finished, Installed, Job, Task};
 pub use oracle::{Execution, Interpreted, OracleCounts, Planted};
 pub use stubs::EntryCell;
-pub use units::{Activation, CallError, Exit, InstallError, UnitHandle, UnitId};
+pub use units::{Activation, Exit, UnitHandle, UnitId};
 
 use crate::code::CodeMemory;
 use crate::codegen::{Cache, CompiledCode};
 use crate::host::{Host, Recorder, World};
 use crate::lir::Func;
 use compiler::{Compiler, Stop};
+use error::InstallFault;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -206,10 +210,9 @@ impl Engine {
     /// Compiles a task here and installs the unit.
     ///
     /// # Errors
-    /// [`InstallError::Compile`], [`InstallError::Unwatched`], or [`InstallError::Stale`] if a
-    /// query to the `World` caused a change of one of the unit's assumptions
-    /// ([`Account::changed`]). Nothing panics: a broken invariant of the compiler is
-    /// [`CompileError::Internal`].
+    /// [`InstallError`]. It [`is_stale`](InstallError::is_stale) if a query to the `World` caused a
+    /// change of one of the unit's assumptions ([`Account::changed`]). Nothing panics: a broken
+    /// invariant of the compiler is an error that [`is_internal`](CompileError::is_internal).
     pub fn build(&mut self, task: Task, world: &dyn World) -> Result<UnitHandle, InstallError> {
         let link = units::Link::new(task.can_force);
         let ticket = Ticket::new(&self.shared);
@@ -221,7 +224,7 @@ impl Engine {
         {
             ticket.count_stale();
             let name = task.code.name.clone();
-            return Err(InstallError::Stale { name, assumption });
+            return Err(InstallFault::Stale { name, assumption }.into());
         }
         self.finish(task, link, made, world)
     }
@@ -251,7 +254,7 @@ impl Engine {
     /// job too).
     ///
     /// # Errors
-    /// [`InstallError`]; [`InstallError::Stale`] if an assumption of the result has changed since
+    /// [`InstallError`]; it [`is_stale`](InstallError::is_stale) if an assumption of the result has changed since
     /// the job was created.
     pub fn install(
         &mut self,
@@ -259,7 +262,7 @@ impl Engine {
         world: &dyn World,
     ) -> Result<Installed, InstallError> {
         if !finished.is_of(&self.shared) {
-            return Err(InstallError::OtherEngine);
+            return Err(InstallFault::OtherEngine.into());
         }
         match finished.into_parts(world)? {
             job::Parts::Again(job) => Ok(Installed::Again(job)),

@@ -1,7 +1,8 @@
 //! Installed units: their handles, invalidation, entry and exit, and release.
 
 use super::account::{ExitInfo, Statistics, UnitInfo};
-use super::compiler::{CompileError, Unit};
+use super::compiler::Unit;
+use super::error::{CallError, CallFault, CompileError, CompileFault, InstallError, InstallFault};
 use super::job::Task;
 use super::stubs::{EntryCell, Stubs};
 use super::{Entry, UnitParts};
@@ -25,49 +26,6 @@ impl fmt::Display for UnitId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unit{}", self.0)
     }
-}
-
-/// The reason why a unit was not installed.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum InstallError {
-    /// It was not compiled.
-    #[error(transparent)]
-    Compile(#[from] CompileError),
-    /// An assumption of the compile changed while it was running. It may be tried again.
-    #[error("`{name}` is stale, since an assumption changed during its compile: {assumption:?}")]
-    Stale {
-        /// The function.
-        name: String,
-        /// The assumption that does not hold any more.
-        assumption: Assumption,
-    },
-    /// The host can't watch an assumption of the unit.
-    #[error("`{name}` relies on an assumption that the host can't watch: {assumption:?}")]
-    Unwatched {
-        /// The function.
-        name: String,
-        /// The assumption.
-        assumption: Assumption,
-    },
-    /// The job belongs to another engine.
-    #[error("the job belongs to another engine")]
-    OtherEngine,
-}
-
-/// The reason why native code was not entered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum CallError {
-    /// The unit is invalid: an assumption has changed, or its engine is gone.
-    #[error("the unit is invalid")]
-    Invalid,
-    /// The unit takes another number of arguments.
-    #[error("the unit takes {expected} arguments, not {given}")]
-    Arity {
-        /// The number of its parameters.
-        expected: usize,
-        /// The number of arguments.
-        given: usize,
-    },
 }
 
 /// The most exits of a unit whose exits may be forced.
@@ -113,10 +71,11 @@ impl Link {
     /// Checks that there is a countdown for each exit of a unit, if exits may be forced.
     pub(super) fn check_room(&self, unit: &Unit) -> Result<(), CompileError> {
         if self.countdowns.is_some() && unit.exits.len() > MAX_FORCED {
-            Err(CompileError::LimitExceeded {
+            let fault = CompileFault::LimitExceeded {
                 what: "the number of exits that may be forced".into(),
                 limit: MAX_FORCED as u64,
-            })
+            };
+            Err(fault.into())
         } else {
             Ok(())
         }
@@ -257,10 +216,10 @@ impl UnitHandle {
         let body = &self.0.body;
         if args.len() != body.arity {
             let (expected, given) = (body.arity, args.len());
-            return Err(CallError::Arity { expected, given });
+            return Err(CallFault::Arity { expected, given }.into());
         }
         if !body.is_valid() {
-            return Err(CallError::Invalid);
+            return Err(CallFault::Invalid.into());
         }
         let _activation = self.activate();
         let code = &body.unit.code;
@@ -521,12 +480,12 @@ impl Shared {
         for assumption in &watches {
             if !world.watch(assumption) {
                 let assumption = assumption.clone();
-                return Err(InstallError::Unwatched { name, assumption });
+                return Err(InstallFault::Unwatched { name, assumption }.into());
             }
         }
         let Some(calls) = self.cells_of(&unit.entry_cells) else {
-            let what = "a called function was deallocated".to_owned();
-            return Err(CompileError::Invalid(what).into());
+            let what = "a called function was deallocated";
+            return Err(CompileError::invalid_request(what).into());
         };
         let mut state = lock(&self.state);
         state.next += 1;

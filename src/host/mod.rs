@@ -23,6 +23,7 @@ mod builder;
 #[cfg(test)]
 mod docs;
 mod document;
+mod error;
 mod frozen;
 mod helpers;
 mod inlinee;
@@ -42,8 +43,9 @@ pub use crate::facts::{
     Operator, OperatorPlan, Parameters, Question, RawEntry, RawKind, RawSignature, Recorder,
     Snapshot, StorePlan, World,
 };
-pub use builder::{HostBuilder, HostError};
+pub use builder::HostBuilder;
 pub use document::world_of;
+pub use error::{HostError, HostFault};
 pub use frozen::{Evidence, FrozenWorld, Pins};
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
 pub use inlinee::code_of;

@@ -71,10 +71,10 @@ pub fn compile_stub(gil: Gil, func: Func) -> Result<CompiledCode, CompileError> 
     let compiler = &gil.runtime().compiler;
     let mut engine = compiler
         .take(gil)
-        .map_err(|refusal| CompileError::Internal(refusal.to_string()))?;
+        .map_err(|refusal| CompileError::internal(refusal.to_string()))?;
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(&func)));
     compiler.put_back(engine);
-    made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
+    made.unwrap_or_else(|panic| Err(CompileError::internal(panic_text(&*panic))))
 }
 
 /// The fault that `CLADONIA_PLANT` (`lowering` or `codegen`) plants. It proves that comparing
@@ -365,7 +365,7 @@ unsafe fn make_unit(
     // Feedback grows, so each compile translates again; the positions of instructions stay the
     // same.
     let mut code = catch_unwind(|| (gil.runtime().front.translate)(shape.code, globals, builtins))
-        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
+        .unwrap_or_else(|panic| Err(CompileError::internal(panic_text(&*panic))))
         .map_err(|e| Refusal::Lasting(e.to_string()))?;
     // SAFETY: the caller's promise.
     let made_functions = unsafe { generators::make_functions(&mut code, globals, builtins) };
@@ -502,7 +502,7 @@ unsafe fn make_unit(
     spent.update(|spent| spent + took.as_nanos() as u64);
     unit.cost = (Instant::now(), took);
     let made = made
-        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
+        .unwrap_or_else(|panic| Err(CompileError::internal(panic_text(&*panic))))
         .map_err(|e| {
             release();
             Refusal::Lasting(e.to_string())
@@ -810,7 +810,7 @@ unsafe fn answer(
     request: &mut FrozenRequest,
 ) -> Result<bool, CompileError> {
     let Some((host, _)) = gil.runtime().compiler.host() else {
-        return Err(CompileError::EngineDropped);
+        return Err(CompileError::engine_dropped());
     };
     let started = Instant::now();
     // SAFETY: the caller's promise.
@@ -831,11 +831,11 @@ unsafe fn answer(
         let spent = &gil.runtime().totals.compile_ns;
         spent.update(|spent| spent + started.elapsed().as_nanos() as u64);
         match answered {
-            Err(panic) => Err(CompileError::Internal(panic_text(&*panic))),
+            Err(panic) => Err(CompileError::internal(panic_text(&*panic))),
             Ok(_) if !(*unit).is_valid() => Ok(false),
             Ok(_) if is_watched => Ok(true),
-            Ok(_) => Err(CompileError::Invalid(
-                "an assumption of its code cannot be watched".into(),
+            Ok(_) => Err(CompileError::invalid_request(
+                "an assumption of its code cannot be watched",
             )),
         }
     }
@@ -971,7 +971,7 @@ unsafe fn finish_here(gil: Gil, unit: UnitRef, mut request: Box<FrozenRequest>) 
         // SAFETY: the caller's promise.
         let made = unsafe {
             match made {
-                None => Err(CompileError::Internal("the compiler is at work".into())),
+                None => Err(CompileError::internal("the compiler is at work")),
                 Some(Some(made)) => made,
                 Some(None) => match answer(gil, unit, &mut request) {
                     Ok(true) => continue,

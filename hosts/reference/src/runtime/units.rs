@@ -14,8 +14,7 @@ use super::world::ReferenceWorld;
 use super::{Force, Options, Result, chaos, interp, intrinsics, iter, rt};
 use cladonia::bytecode::{Code, Op, Pc, Reason};
 use cladonia::engine::{
-    Account, CallError, Engine, Entry, Exit, InstallError, OracleCounts, Task, Unit, UnitHandle,
-    UnitParts,
+    Account, CallError, Engine, Entry, Exit, OracleCounts, Task, Unit, UnitHandle, UnitParts,
 };
 use cladonia::exits::{ExitKind, Live, LiveFrame, LiveObject, VirtualKind};
 use cladonia::facts::Assumption;
@@ -292,7 +291,8 @@ fn compile(
     });
     let unit = match made.flatten() {
         Some(Ok(unit)) => unit,
-        None | Some(Err(InstallError::Stale { .. })) => return Err(None),
+        None => return Err(None),
+        Some(Err(error)) if error.is_stale() => return Err(None),
         Some(Err(error)) => return Err(Some(error.to_string())),
     };
     (0..unit.unit().exits.len()).for_each(|number| {
