@@ -7,8 +7,8 @@ mod tiny_host;
 use cladonia::bytecode::{CodeBuilder, LocalKind, Op, Pc};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{
-    Account, CompileError, CompileReason, Engine, Entry, Execution, Hot, InstallError,
-    InstallReason, Installed, Task, UnitHandle, UnitParts,
+    Account, CompileError, CompileOptions, CompileReason, Engine, Entry, Execution, Hot,
+    InstallError, InstallReason, Installed, Task, UnitHandle, UnitParts,
 };
 use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
@@ -72,7 +72,9 @@ fn a_unit_compiled_on_another_thread_is_the_same() {
     for vm in [&here, &there] {
         vm.threshold.set(u64::MAX);
         assert_eq!(call(vm, "fib", &[10]), Ok(55));
-        vm.engine.borrow_mut().keep_dumps = true;
+        vm.engine
+            .borrow_mut()
+            .set_options(CompileOptions::new().keep_dumps(true));
     }
     let unit = here
         .engine
@@ -465,10 +467,11 @@ fn a_job_makes_units_for_the_oracle() {
     let vm = vm();
     vm.threshold.set(u64::MAX);
     call(&vm, "fib", &[10]).unwrap();
-    vm.engine.borrow_mut().execution = Execution::Oracle;
+    let oracle = CompileOptions::new().execution(Execution::Oracle);
+    vm.engine.borrow_mut().set_options(oracle);
     run_elsewhere(&vm, "fib").unwrap();
     // Whoever runs the job decides: what is changed later concerns later jobs.
-    vm.engine.borrow_mut().execution = Execution::Machine;
+    vm.engine.borrow_mut().set_options(CompileOptions::new());
     assert_eq!(call(&vm, "fib", &[12]), Ok(144));
     let counts = vm.engine.borrow().oracle_counts();
     assert_eq!(counts.units, 1);
@@ -487,7 +490,7 @@ fn what_is_inspected_is_not_installed() {
     let task = task(&vm, "fib");
     let text = |vm: &Vm| {
         let mut engine = vm.engine.borrow_mut();
-        assert!(!engine.keep_dumps);
+        assert!(!engine.options().keeps_dumps());
         let unit = engine.inspect(&task, vm).unwrap();
         unit.dumps
     };

@@ -7,7 +7,7 @@ mod vm;
 
 use cladonia::bytecode::Document;
 use cladonia::code::{CodeMemory, Config, NativeStack, VisitError};
-use cladonia::engine::{CompileReason, Engine, Entry, Execution, InstallReason, Replay, Request};
+use cladonia::engine::{CompileOptions, CompileReason, Engine, Entry, Execution, InstallReason, Replay, Request};
 use cladonia::host::{Lifetimes, Snapshot, print_host, read_units};
 use vm::Vm;
 
@@ -137,7 +137,7 @@ fn a_reference_that_is_not_shown_is_noticed() {
 #[test]
 fn nothing_is_counted() {
     let vm = Vm::new(PROGRAM);
-    vm.engine.borrow_mut().keep_dumps = true;
+    vm.engine.borrow_mut().set_options(CompileOptions::new().keep_dumps(true));
     vm.threshold.set(WARM);
     for name in ["floats", "tree", "lists", "swap", "apply"] {
         (0..2 * WARM).for_each(|_| drop(vm.run(name, &[3])));
@@ -174,7 +174,8 @@ fn a_collection_where_none_was_to_be_is_an_error() {
 #[test]
 fn the_lir_interpreter_is_not_for_objects_that_move() {
     let vm = Vm::new(PROGRAM);
-    vm.engine.borrow_mut().execution = Execution::Oracle;
+    let oracle = CompileOptions::new().execution(Execution::Oracle);
+    vm.engine.borrow_mut().set_options(oracle);
     let task = vm.function("tree").task(vm.parts());
     match vm.engine.borrow_mut().build(task, &vm) {
         Err(error) => {
@@ -200,7 +201,7 @@ fn a_replay_is_traced_too() {
     };
     let host = vm.engine.borrow().host().clone();
     let compile = |engine: &mut Engine, replay: &Replay| {
-        engine.keep_dumps = true;
+        engine.set_options(CompileOptions::new().keep_dumps(true));
         let unit = engine.compile(Request::from(replay)).expect("a unit");
         let (_, lir) = unit.dumps.iter().find(|(stage, _)| *stage == "lir").expect("a dump");
         lir.clone()

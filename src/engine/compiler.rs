@@ -1,6 +1,7 @@
 //! The pipeline driver: bytecode in, a unit of machine code out. It does not keep the units.
 
 use super::error::{CompileError, CompileFault};
+use super::options::{CompileOptions, Verification};
 use super::oracle::{self, Execution, Interpreted, Planted};
 use super::routines::Routines;
 use crate::bytecode::{Code, Met, Pc, Reason};
@@ -320,25 +321,10 @@ pub(super) struct Compiler {
     host: Arc<Host>,
     memory: CodeMemory,
     codegen: Codegen,
-    /// Options for the next unit.
-    pub(super) options: Options,
+    /// CompileOptions for the next unit.
+    pub(super) options: CompileOptions,
     pub(super) counters: Arc<oracle::Counters>,
     routines: Arc<Routines>,
-}
-
-/// Options for a unit.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Options {
-    /// Keep the text of every stage with the unit.
-    pub(super) keep_dumps: bool,
-    /// Its form of execution.
-    pub(super) execution: Execution,
-    /// A planted fault.
-    pub(super) planted: Option<Planted>,
-    /// True to emit checks for facts about memory.
-    pub(super) check_facts: bool,
-    /// Passes to leave out.
-    pub(super) without: Vec<opt::Pass>,
 }
 
 impl Compiler {
@@ -356,7 +342,7 @@ impl Compiler {
             memory,
             codegen,
             routines,
-            options: Options::default(),
+            options: CompileOptions::default(),
             counters: Arc::default(),
         })
     }
@@ -489,7 +475,7 @@ impl Compiler {
     ) -> Result<Generated, CompileError> {
         let Optimised { f, own } = optimised;
         let Request { entry, parts, .. } = request;
-        let Options {
+        let CompileOptions {
             keep_dumps,
             execution,
             planted,
@@ -508,7 +494,9 @@ impl Compiler {
             }
         };
         let lowered = lowered.map_err(|e| CompileError::internal(format!("lowering: {e}\n{f}")))?;
-        check_exits(&lowered.exits)?;
+        if self.options.verification >= Verification::Passes {
+            check_exits(&lowered.exits)?;
+        }
         if let Some((what, name)) = self.host.missing_in(&lowered.func) {
             let fault = CompileFault::Missing {
                 function: f.code.name.clone(),
@@ -610,6 +598,7 @@ impl Compiler {
         // The exits of a closed unit are recorded as those of one frame.
         let inlines = !matches!(start, Start::Closed(_));
         let keep = self.options.keep_dumps;
+        let verifies = self.options.verification >= Verification::Passes;
         let resumed = memo.as_ref().and_then(|memo| {
             let f = memo.progress.function()?;
             Some((f.clone(), memo.text.clone()))
@@ -625,7 +614,9 @@ impl Compiler {
                     what: e.what,
                     line: e.line,
                 })?;
-                check(&f, "build")?;
+                if verifies {
+                    check(&f, "build")?;
+                }
                 let text = if keep { f.to_string() } else { String::new() };
                 (f, text)
             }
@@ -652,7 +643,7 @@ impl Compiler {
             if keep {
                 passes.push((name, f.to_string()));
             }
-            if fault.is_ok() {
+            if verifies && fault.is_ok() {
                 fault = check(f, name);
             }
         });
@@ -665,8 +656,9 @@ impl Compiler {
             }
             return Err(Stop::LacksAnswers);
         }
+        let audits = self.options.verification >= Verification::References;
         // A closed unit has no frame, and counts nothing.
-        if inlines && self.host.lifetimes.are_counted() {
+        if audits && inlines && self.host.lifetimes.are_counted() {
             check_references(&f)?;
         }
         let selected = Selected { f, text, passes };
@@ -842,16 +834,7 @@ struct Selected {
 /// The most times that a function is built to find out which of its instructions run user code.
 const MAX_ATTEMPTS: u32 = 8;
 
-/// True if the HIR is verified after each pass, and exit records when they are created: in debug
-/// builds, and if `CLADONIA_VERIFY` is set.
-static VERIFY: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
-    cfg!(debug_assertions) || std::env::var_os("CLADONIA_VERIFY").is_some()
-});
-
 fn check_exits(exits: &[ExitRecord]) -> Result<(), CompileError> {
-    if !*VERIFY {
-        return Ok(());
-    }
     let fault = |record: &ExitRecord| Some((record.verify().err()?, record.to_string()));
     match exits.iter().find_map(fault) {
         Some((fault, record)) => Err(CompileError::internal(format!("{fault}: {record}"))),
@@ -860,21 +843,10 @@ fn check_exits(exits: &[ExitRecord]) -> Result<(), CompileError> {
 }
 
 fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
-    if !*VERIFY {
-        return Ok(());
-    }
     hir::verify(f).map_err(|e| CompileError::internal(format!("after {pass}: {e}\n{f}")))
 }
 
-/// True if references are audited: if `CLADONIA_VERIFY` is `references`.
-static AUDIT: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
-    std::env::var_os("CLADONIA_VERIFY").is_some_and(|what| what == "references")
-});
-
 fn check_references(f: &hir::Function) -> Result<(), CompileError> {
-    if !*AUDIT {
-        return Ok(());
-    }
     hir::check_balance(f).map_err(|e| CompileError::internal(format!("references: {e}\n{f}")))
 }
 

@@ -1,6 +1,7 @@
 //! A request as a value, which another thread can compile, and which the engine's jobs contain.
 
-use super::compiler::{Compiler, Memo, Options, Request, Stop, Unit};
+use super::compiler::{Compiler, Memo, Request, Stop, Unit};
+use super::options::CompileOptions;
 use super::{Entry, UnitParts};
 use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::host::{FrozenWorld, World};
@@ -19,14 +20,14 @@ pub struct FrozenRequest {
     pub(super) parts: UnitParts,
     avoid: HashSet<(Pc, Reason)>,
     met: HashMap<Pc, Met>,
-    options: Options,
+    options: CompileOptions,
     world: FrozenWorld,
     memo: Memo,
 }
 
 impl FrozenRequest {
     pub(super) fn new(
-        options: Options,
+        options: CompileOptions,
         request: Request<'_>,
         anywhere: Option<Arc<dyn World + Send + Sync>>,
     ) -> FrozenRequest {

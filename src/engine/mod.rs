@@ -42,24 +42,28 @@ mod error;
 mod frozen;
 mod hot;
 mod job;
+mod options;
 mod oracle;
 mod routines;
 mod stubs;
 mod units;
 
+pub use crate::codegen::{Cache, CompiledCode};
+pub use crate::hir::InlinedCode;
 pub use crate::host::{Entry, Pins, RawMap, Replay, UnitParts};
+pub use crate::opt::{Pass, optional as optional_passes};
 pub use account::{Account, ExitInfo, Statistics, UnitInfo};
 pub use compiler::{Generator, MAX_HIR, Request, Unit};
 pub use error::{CallError, CompileError, CompileReason, InstallError, InstallReason};
 pub use frozen::FrozenRequest;
 pub use hot::Hot;
 pub use job::{Finished, Installed, Job, Task};
+pub use options::{CompileOptions, Verification};
 pub use oracle::{Execution, Interpreted, OracleCounts, Planted};
 pub use stubs::EntryCell;
 pub use units::{Activation, Exit, UnitHandle, UnitId};
 
 use crate::code::CodeMemory;
-use crate::codegen::{Cache, CompiledCode};
 use crate::host::{Host, Recorder, World};
 use crate::lir::Func;
 use compiler::{Compiler, Stop};
@@ -73,21 +77,8 @@ use units::{Shared, Ticket};
 pub struct Engine {
     compiler: Compiler,
     shared: Arc<Shared>,
-    /// Keep the text of every stage with each unit.
-    pub keep_dumps: bool,
-    /// The form of execution of units that are compiled from now on.
-    pub execution: Execution,
-    /// A planted fault for units that are compiled from now on.
-    #[doc(hidden)]
-    pub planted: Option<Planted>,
-    /// True to emit checks for facts about memory in units that are compiled from now on. If a
-    /// check fails, the process ends with a message. For tests.
-    pub check_facts: bool,
-    /// Passes that are left out of compiles from now on: see [`crate::opt::optional`].
-    pub without: Vec<crate::opt::Pass>,
-    /// The input of each [`Engine::compile`] and [`Engine::build`], also of those that gave no
-    /// unit: sections of a document. Not kept if `None`.
-    pub replays: Option<Vec<String>>,
+    /// The recorded inputs: see [`Engine::set_recording`].
+    recording: Option<Vec<String>>,
 }
 
 impl Engine {
@@ -99,12 +90,7 @@ impl Engine {
         Ok(Engine {
             compiler: Compiler::new(host, memory)?,
             shared: Arc::default(),
-            keep_dumps: false,
-            execution: Execution::default(),
-            planted: None,
-            check_facts: false,
-            without: Vec::new(),
-            replays: None,
+            recording: None,
         })
     }
 
@@ -118,15 +104,27 @@ impl Engine {
         self.compiler.counters.read()
     }
 
-    /// Passes the options, which may have changed, to the compiler.
-    fn prepare(&mut self) {
-        self.compiler.options = compiler::Options {
-            keep_dumps: self.keep_dumps,
-            execution: self.execution,
-            planted: self.planted,
-            check_facts: self.check_facts,
-            without: self.without.clone(),
-        };
+    /// The options of compiles from now on.
+    pub fn options(&self) -> &CompileOptions {
+        &self.compiler.options
+    }
+
+    /// Sets the options of compiles from now on. Existing units and jobs keep theirs.
+    pub fn set_options(&mut self, options: CompileOptions) {
+        self.compiler.options = options;
+    }
+
+    /// Records the input of each [`Engine::compile`] and [`Engine::build`] from now on, also of
+    /// those that give no unit, after these: sections of a document, from which
+    /// [`read_units`](crate::host::read_units) reads each compile back. `None` ends the recording.
+    /// Returns the recording so far.
+    pub fn set_recording(&mut self, recording: Option<Vec<String>>) -> Option<Vec<String>> {
+        std::mem::replace(&mut self.recording, recording)
+    }
+
+    /// Returns true if inputs are recorded.
+    pub fn is_recording(&self) -> bool {
+        self.recording.is_some()
     }
 
     /// The code memory.
@@ -145,14 +143,13 @@ impl Engine {
     /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it
     /// as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
-        self.prepare();
         let compile = |compiler: &mut Compiler, request: &Request<'_>| {
             compiler.compile(request, None).map_err(|stop| match stop {
                 Stop::Failed(error) => error,
                 Stop::LacksAnswers => unreachable!("without a memo it does not stop"),
             })
         };
-        if !self.keep_dumps && self.replays.is_none() {
+        if !self.compiler.options.keep_dumps && self.recording.is_none() {
             return compile(&mut self.compiler, &request);
         }
         let recorder = Recorder::new(request.world);
@@ -162,8 +159,8 @@ impl Engine {
         };
         let made = catch_unwind(AssertUnwindSafe(|| compile(&mut self.compiler, &request)));
         let text = request.replay(recorder.snapshot()).print(self.host());
-        if let Some(replays) = &mut self.replays {
-            replays.push(text.clone());
+        if let Some(recording) = &mut self.recording {
+            recording.push(text.clone());
         }
         let mut unit = made.unwrap_or_else(|panic| resume_unwind(panic))?;
         unit.replay = Some(text);
@@ -181,7 +178,6 @@ impl Engine {
         request: Request<'_>,
         anywhere: Option<Arc<dyn World + Send + Sync>>,
     ) -> FrozenRequest {
-        self.prepare();
         FrozenRequest::new(self.compiler.options.clone(), request, anywhere)
     }
 
@@ -203,7 +199,6 @@ impl Engine {
     /// # Errors
     /// As for [`Engine::compile`].
     pub fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
-        self.prepare();
         self.compiler.compile_stub(func)
     }
 
@@ -236,11 +231,11 @@ impl Engine {
     /// # Errors
     /// As for [`Engine::build`].
     pub fn inspect(&mut self, task: &Task, world: &dyn World) -> Result<Unit, CompileError> {
-        let keep = std::mem::replace(&mut self.keep_dumps, true);
+        let keep = std::mem::replace(&mut self.compiler.options.keep_dumps, true);
         let made = job::compile(task, task.parts.clone(), world, |request| {
             self.compile(request)
         });
-        self.keep_dumps = keep;
+        self.compiler.options.keep_dumps = keep;
         made
     }
 

@@ -18,7 +18,8 @@ use crate::world::{Known, Namespaces, supers};
 use cladonia::bytecode::{Code, Met, Op, Pc};
 use cladonia::codegen::CompiledCode;
 use cladonia::engine::{
-    CompileError, Entry as Start, FrozenRequest, Generator, Planted, Request, Unit, UnitParts,
+    CompileError, CompileOptions, Entry as Start, FrozenRequest, Generator, Planted, Request, Unit,
+    UnitParts, Verification,
 };
 use cladonia::exits::Reason;
 use cladonia::facts::Assumption;
@@ -75,6 +76,14 @@ pub fn compile_stub(gil: Gil, func: Func) -> Result<CompiledCode, CompileError> 
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(&func)));
     compiler.put_back(engine);
     made.unwrap_or_else(|panic| Err(CompileError::internal(panic_text(&*panic))))
+}
+
+/// The compiler's checks of its own work that the environment variable `CLADONIA_VERIFY` requests.
+fn verification() -> Verification {
+    static REQUESTED: std::sync::LazyLock<Verification> = std::sync::LazyLock::new(|| {
+        Verification::named(std::env::var("CLADONIA_VERIFY").ok().as_deref())
+    });
+    *REQUESTED
 }
 
 /// The fault that `CLADONIA_PLANT` (`lowering` or `codegen`) plants. It proves that comparing
@@ -465,13 +474,17 @@ unsafe fn make_unit(
     let compiler = &gil.runtime().compiler;
     let mut engine = compiler.take(gil)?;
     let options = gil.runtime().options.get();
-    engine.execution = options.execution;
-    engine.without.clone_from(&gil.runtime().without.borrow());
-    engine.planted = planted();
-    engine.check_facts = options.check_facts;
+    let compiling = CompileOptions::new()
+        .keep_dumps(engine.options().keeps_dumps())
+        .execution(options.execution)
+        .without(gil.runtime().without.borrow().clone())
+        .plant(planted())
+        .check_facts(options.check_facts)
+        .verify(verification());
+    engine.set_options(compiling);
     let instrs = &gil.runtime().totals.instrs;
     instrs.update(|instrs| instrs + code.instrs.len() as u64);
-    let is_beside = gil.runtime().workers.are_wanted(gil) && engine.replays.is_none();
+    let is_beside = gil.runtime().workers.are_wanted(gil) && !engine.is_recording();
     let mut pending = Pending::default();
     let Some((host, anywhere)) = compiler.host() else {
         compiler.put_back(engine);
@@ -1360,8 +1373,9 @@ pub unsafe fn inspect(gil: Gil, func: Object) -> Inspected {
         let shape = CodeShape::of(code);
         let compiler = &gil.runtime().compiler;
         let before = compiler.with(gil, |engine| {
-            engine.keep_dumps = true;
-            engine.replays.replace(Vec::new())
+            let options = engine.options().clone();
+            engine.set_options(options.keep_dumps(true));
+            engine.set_recording(Some(Vec::new()))
         });
         let calls = function_state::entry_of(gil, func);
         let kind = if shape.is_generator() {
@@ -1373,8 +1387,9 @@ pub unsafe fn inspect(gil: Gil, func: Object) -> Inspected {
         let _insisting = Insisting::new(gil);
         let made = make_unit(gil, shape, globals, builtins, kind, false, &[], calls, func);
         let text = compiler.with(gil, |engine| {
-            engine.keep_dumps = false;
-            std::mem::replace(&mut engine.replays, before.flatten())?.pop()
+            let options = engine.options().clone();
+            engine.set_options(options.keep_dumps(false));
+            engine.set_recording(before.flatten())?.pop()
         });
         let stages = made.map(|unit| {
             let compiled = (*unit).unit.as_mut();
@@ -1395,14 +1410,16 @@ pub unsafe fn inspect(gil: Gil, func: Object) -> Inspected {
 pub fn record(gil: Gil) {
     let compiler = &gil.runtime().compiler;
     compiler.with(gil, |engine| {
-        engine.replays.get_or_insert_default();
+        if !engine.is_recording() {
+            engine.set_recording(Some(Vec::new()));
+        }
     });
 }
 
 /// The inputs of all compiles since [`record`], and ends the recording.
 pub fn recorded(gil: Gil) -> Vec<String> {
     let compiler = &gil.runtime().compiler;
-    let replays = compiler.if_made(|engine| engine.replays.take());
+    let replays = compiler.if_made(|engine| engine.set_recording(None));
     replays.flatten().unwrap_or_default()
 }
 

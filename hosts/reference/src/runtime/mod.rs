@@ -32,7 +32,7 @@ pub use belongs::belongs;
 use builtins::Classes;
 use cladonia::bytecode::{Code, Pc};
 use cladonia::code::{CodeMemory, Config};
-use cladonia::engine::{Engine, Entry, Execution, OracleCounts, Planted, Unit};
+use cladonia::engine::{Engine, Entry, Execution, OracleCounts, Planted, Unit, Verification};
 use cladonia::host::{Host, HostBuilder};
 use cladonia::types::{ClassHandle, HostId, ObjectDesc, ObjectHandle, Type};
 use class::Class;
@@ -499,15 +499,23 @@ fn describe(
     host.finish()
 }
 
+/// The compiler's checks of its own work that the environment variable `CLADONIA_VERIFY` requests.
+pub fn verification() -> Verification {
+    Verification::named(std::env::var("CLADONIA_VERIFY").ok().as_deref())
+}
+
 fn engine(
     host: Arc<Host>,
     options: &Options,
 ) -> std::result::Result<Engine, Box<dyn std::error::Error>> {
     let memory = CodeMemory::new(Config::new().limit(64 << 20))?;
     let mut engine = Engine::new(host, memory)?;
-    engine.keep_dumps = options.keep_text;
-    engine.execution = options.execution;
-    engine.planted = options.planted;
+    let compiling = cladonia::engine::CompileOptions::new()
+        .keep_dumps(options.keep_text)
+        .execution(options.execution)
+        .plant(options.planted)
+        .verify(verification());
+    engine.set_options(compiling);
     Ok(engine)
 }
 
