@@ -8,7 +8,7 @@ use cladonia::bytecode::{CodeBuilder, LocalKind, Op, Pc};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{
     Account, CompileError, CompileOptions, CompileReason, Engine, Entry, Execution, Hot,
-    InstallError, InstallReason, Installed, Task, UnitHandle, UnitParts,
+    InstallError, InstallReason, Installed, Task, UnitHandle,
 };
 use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
@@ -288,26 +288,17 @@ fn an_engine_may_be_dropped_while_its_code_runs() {
     vm.threshold.set(u64::MAX);
     // The callee's way in: drop the engine, then make the frame.
     let parts = vm.parts();
-    let mut enter = Func::new("enter", parts.enter.signature.clone());
+    let mut enter = Func::new("enter", parts.get_enter().signature.clone());
     let params = enter.params().to_vec();
     let mut b = Builder::new(&mut enter);
     let helper = b.pconst(drop_engine_inside as extern "C" fn(&'static Vm) as usize as u64);
     b.call_indirect(Signature::new(&[Ty::Ptr], &[]), helper, &params[..1]);
     let fail = b.cold_block();
-    let frame = b.inline(&parts.enter, &params, Some(fail));
+    let frame = b.inline(parts.get_enter(), &params, Some(fail));
     b.ret(&frame);
     b.switch_to(fail);
     b.terminate(Term::Fail);
-    for (name, parts) in [
-        (
-            "callee",
-            UnitParts {
-                enter,
-                ..parts.clone()
-            },
-        ),
-        ("caller", parts),
-    ] {
+    for (name, parts) in [("callee", parts.clone().enter(enter)), ("caller", parts)] {
         let function = vm.global(name).unwrap();
         let made = vm
             .engine
@@ -415,10 +406,7 @@ fn an_account_outlives_the_engine_and_keeps_nothing_alive() {
 fn forcible(vm: &Vm) -> UnitHandle {
     vm.threshold.set(u64::MAX);
     call(vm, "power", &[2, 3]).unwrap();
-    let task = Task {
-        can_force: true,
-        ..task(vm, "power")
-    };
+    let task = task(vm, "power").forcible(true);
     let unit = vm.engine.borrow_mut().build(task, vm).unwrap();
     hot(&vm.global("power").unwrap()).installed(Ok(unit.clone()));
     unit
@@ -518,14 +506,14 @@ fn simple(class: usize, tagged_int: Option<u64>) -> Result<Host, HostError> {
     let dealloc = host.define("dealloc", free as extern "C" fn(_));
     let box_int = host.define("box_int", box_int as extern "C" fn(_) -> _);
     host.define("exit", tiny_host_exit as extern "C" fn(_, _, _) -> _);
-    host.counted(Counted {
-        class: Field::new("class", class, Width::Ptr),
-        count: Field::new("count", 8, Width::I64),
-        int: Field::new("int", 16, Width::I64),
-        tagged_int,
-        dealloc,
-        box_int,
-    });
+    let class = Field::new("class", class, Width::Ptr);
+    let count = Field::new("count", 8, Width::I64);
+    let int = Field::new("int", 16, Width::I64);
+    let mut objects = Counted::new(class, count, dealloc).ints(int, box_int);
+    if let Some(class) = tagged_int {
+        objects = objects.tagged_ints(class);
+    }
+    host.counted(objects);
     host.frame_position(8).uninterrupted();
     host.finish()
 }

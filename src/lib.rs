@@ -61,14 +61,10 @@
 //! host.define("drop_frame", drop_frame as extern "C" fn(_, _));
 //! let dealloc = host.define("dealloc", dealloc as extern "C" fn(_));
 //! let box_int = host.define("box_int", box_int as extern "C" fn(_) -> _);
-//! host.counted(Counted {
-//!     class: Field::new("class", 0, Width::Ptr),
-//!     count: Field::new("count", 8, Width::U32),
-//!     int: Field::new("int", 16, Width::I64),
-//!     tagged_int: None,
-//!     dealloc,
-//!     box_int,
-//! });
+//! let class = Field::new("class", 0, Width::Ptr);
+//! let count = Field::new("count", 8, Width::U32);
+//! let int = Field::new("int", 16, Width::I64);
+//! host.counted(Counted::new(class, count, dealloc).ints(int, box_int));
 //! host.frame_slots(16).frame_position(8);
 //! let host = Arc::new(host.finish()?);
 //!

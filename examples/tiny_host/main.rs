@@ -367,14 +367,8 @@ fn describe(id: HostId, singletons: &[Value; 3]) -> Result<Host, Box<dyn Error>>
     let int = Field::new("wide", offset_of!(Object, wide), Width::I64);
     let dealloc = host.define("dealloc", free as extern "C" fn(_));
     let box_int = host.define("box_int", box_int as extern "C" fn(_) -> _);
-    host.counted(Counted {
-        class,
-        count,
-        int,
-        tagged_int: Some(&raw const INT as u64),
-        dealloc,
-        box_int,
-    });
+    let objects = Counted::new(class, count, dealloc).ints(int, box_int);
+    host.counted(objects.tagged_ints(&raw const INT as u64));
     host.frame_slots(size_of::<Frame>() as i32).uninterrupted();
     host.frame_position(offset_of!(Frame, position));
     host.intrinsics(Effects::READS, include_str!("intrinsics.lir"));

@@ -22,26 +22,64 @@ use crate::types::Type;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-/// A request to compile.
+/// A request to compile, for hosts that keep the unit themselves
+/// ([`Engine::compile`](super::Engine::compile)); a [`Task`](super::Task) is the managed form.
 pub struct Request<'a> {
-    /// The code.
-    pub code: &'a Code,
-    /// The entry.
-    pub entry: Entry,
-    /// Types of the locals (and, at a loop, of the stack entries after them) as they are now.
-    pub live: &'a [Type],
-    /// The `World`.
-    pub world: &'a dyn World,
-    /// The host's parts.
-    pub parts: UnitParts,
-    /// Speculations that must not be repeated: (instruction, reason).
-    pub avoid: &'a HashSet<(Pc, Reason)>,
-    /// Classes of receivers that were observed where the speculated class was wrong, by
+    pub(super) code: &'a Code,
+    pub(super) entry: Entry,
+    pub(super) live: &'a [Type],
+    pub(super) world: &'a dyn World,
+    pub(super) parts: UnitParts,
+    pub(super) avoid: &'a HashSet<(Pc, Reason)>,
+    pub(super) met: &'a HashMap<Pc, Met>,
+}
+
+/// No failed speculation.
+static NONE_FAILED: LazyLock<HashSet<(Pc, Reason)>> = LazyLock::new(HashSet::default);
+/// No observed class.
+static NONE_MET: LazyLock<HashMap<Pc, Met>> = LazyLock::new(HashMap::default);
+
+impl<'a> Request<'a> {
+    /// A request without knowledge of earlier runs.
+    pub fn new(
+        code: &'a Code,
+        entry: Entry,
+        parts: UnitParts,
+        world: &'a dyn World,
+    ) -> Request<'a> {
+        Request {
+            code,
+            entry,
+            live: &[],
+            world,
+            parts,
+            avoid: &NONE_FAILED,
+            met: &NONE_MET,
+        }
+    }
+
+    /// Sets the types of the arguments (at a loop: of the locals, and of the stack entries after
+    /// them) as they are now.
+    pub fn live(mut self, live: &'a [Type]) -> Request<'a> {
+        self.live = live;
+        self
+    }
+
+    /// Sets the speculations that must not be repeated: (instruction, reason).
+    pub fn avoid(mut self, avoid: &'a HashSet<(Pc, Reason)>) -> Request<'a> {
+        self.avoid = avoid;
+        self
+    }
+
+    /// Sets the classes of receivers that were observed where the speculated class was wrong, by
     /// instruction.
-    pub met: &'a HashMap<Pc, Met>,
+    pub fn met(mut self, met: &'a HashMap<Pc, Met>) -> Request<'a> {
+        self.met = met;
+        self
+    }
 }
 
 impl Request<'_> {
@@ -61,15 +99,15 @@ impl Request<'_> {
 
 impl<'a> From<&'a Replay> for Request<'a> {
     fn from(replay: &'a Replay) -> Request<'a> {
-        Request {
-            code: &replay.code,
-            entry: replay.entry,
-            live: &replay.live,
-            world: &replay.world,
-            parts: replay.parts.clone(),
-            avoid: &replay.avoid,
-            met: &replay.met,
-        }
+        Request::new(
+            &replay.code,
+            replay.entry,
+            replay.parts.clone(),
+            &replay.world,
+        )
+        .live(&replay.live)
+        .avoid(&replay.avoid)
+        .met(&replay.met)
     }
 }
 

@@ -61,15 +61,10 @@ impl FrozenRequest {
 
     pub(super) fn compile(&mut self, compiler: &mut Compiler) -> Result<Unit, Stop> {
         compiler.options.clone_from(&self.options);
-        let request = Request {
-            code: &self.code,
-            entry: self.entry,
-            live: &self.live,
-            world: &self.world,
-            parts: self.parts.clone(),
-            avoid: &self.avoid,
-            met: &self.met,
-        };
+        let request = Request::new(&self.code, self.entry, self.parts.clone(), &self.world)
+            .live(&self.live)
+            .avoid(&self.avoid)
+            .met(&self.met);
         compiler.compile(&request, Some(&mut self.memo))
     }
 }

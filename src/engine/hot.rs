@@ -104,11 +104,9 @@ impl Hot {
                 instr.hint = seen.clone();
             }
         }
-        Task {
-            cell: self.cell.clone(),
-            avoid: self.avoid.borrow().clone(),
-            ..Task::function(Arc::new(code), parts)
-        }
+        Task::function(Arc::new(code), parts)
+            .publish_in(self.cell.clone())
+            .avoid(self.avoid.borrow().clone())
     }
 
     /// Receives the result of the task. A stale result may be tried again.

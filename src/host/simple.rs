@@ -10,22 +10,41 @@ use crate::ll::{Field, Ty, Width};
 /// The layout of counted objects: see [`HostBuilder::counted`].
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
-    /// The token of the object's class, an address.
-    pub class: Field,
-    /// The number of references. No object is immortal.
-    pub count: Field,
-    /// The value of an int that is an object, of 64 bits.
-    pub int: Field,
-    /// The token of the class of ints, if a word `2n + 1` is the int `n` of 63 bits, and not an
-    /// object.
-    pub tagged_int: Option<u64>,
-    /// `(object)`: deallocates an object. Its count is still 1.
-    pub dealloc: HelperId,
-    /// `(i64) -> object`: a new int object.
-    pub box_int: HelperId,
+    class: Field,
+    count: Field,
+    dealloc: HelperId,
+    ints: Option<(Field, HelperId)>,
+    tagged_int: Option<u64>,
 }
 
 impl Counted {
+    /// Objects with a field that has the token of the object's class, an address, and a field that
+    /// has the number of references. No object is immortal. `dealloc`, `(object)`, deallocates an
+    /// object whose count is still 1.
+    pub fn new(class: Field, count: Field, dealloc: HelperId) -> Counted {
+        Counted {
+            class,
+            count,
+            dealloc,
+            ints: None,
+            tagged_int: None,
+        }
+    }
+
+    /// Declares that an int object has its value, of 64 bits, in this field. `new_int`,
+    /// `(i64) -> object`, makes one.
+    pub fn ints(mut self, value: Field, new_int: HelperId) -> Counted {
+        self.ints = Some((value, new_int));
+        self
+    }
+
+    /// Declares that a word `2n + 1` is the int `n` of 63 bits, and not an object. Its class has
+    /// this token.
+    pub fn tagged_ints(mut self, class: u64) -> Counted {
+        self.tagged_int = Some(class);
+        self
+    }
+
     /// Continues for words that are objects; `tagged` ends the block for a tagged int.
     fn split(&self, b: &mut Builder<'_>, word: Value, tagged: impl FnOnce(&mut Builder<'_>)) {
         if self.tagged_int.is_none() {
@@ -77,17 +96,17 @@ impl Counted {
         b.ret(&[class]);
     }
 
-    fn int_unbox(&self, b: &mut Builder<'_>, object: Value) {
+    fn int_unbox(&self, b: &mut Builder<'_>, object: Value, field: Field) {
         self.split(b, object, |b| {
             let (bits, one) = (b.op(Opcode::P2i, &[object]), b.iconst(1));
             let value = b.op(Opcode::Isshr, &[bits, one]);
             b.ret(&[value]);
         });
-        let value = b.load(Width::I64, object, self.int.offset);
+        let value = b.load(Width::I64, object, field.offset);
         b.ret(&[value]);
     }
 
-    fn int_box(&self, b: &mut Builder<'_>, value: Value) {
+    fn int_box(&self, b: &mut Builder<'_>, value: Value, new_int: HelperId) {
         if self.tagged_int.is_some() {
             let one = b.iconst(1);
             let bits = b.op(Opcode::Ishl, &[value, one]);
@@ -101,7 +120,7 @@ impl Counted {
             b.ret(&[word]);
             b.switch_to(large);
         }
-        let object = b.call(self.box_int, &[value], &[Ty::Ptr]);
+        let object = b.call(new_int, &[value], &[Ty::Ptr]);
         b.ret(&object);
     }
 }
@@ -132,12 +151,16 @@ impl HostBuilder {
     }
 
     /// Declares that objects are counted. Defines the operations on counts, classes and ints:
-    /// `incref`, `drop`, `decref_leaf`, `decref_int`, `decref_float`, `class_of`, `int_unbox`,
-    /// `int_box`, and the helper `free_leaf`, which treats every deallocation as one that may run
-    /// user code. The fields become the layout `Object`.
+    /// `incref`, `drop`, `decref_leaf`, `decref_int`, `decref_float`, `class_of`, `int_unbox` and
+    /// `int_box` (if [`Counted::ints`] was called), and the helper `free_leaf`, which treats every
+    /// deallocation as one that may run user code. The fields become the layout `Object`.
     pub fn counted(&mut self, objects: Counted) -> &mut Self {
         let dealloc = objects.dealloc;
-        let fields = [objects.class, objects.count, objects.int];
+        let int = objects.ints.map(|(field, _)| field);
+        let fields: Vec<Field> = [objects.class, objects.count]
+            .into_iter()
+            .chain(int)
+            .collect();
         self.layout("Object", None, &fields);
         self.define(FREE_LEAF, may_be_seen as extern "C" fn(_) -> _);
         let changes = Effects::WRITES;
@@ -156,10 +179,14 @@ impl HostBuilder {
         self.write(names::CLASS_OF, Effects::READS, |b, p| {
             objects.class_of(b, p[0]);
         });
-        self.write(names::INT_UNBOX, Effects::READS, |b, p| {
-            objects.int_unbox(b, p[0]);
-        });
-        self.write(names::INT_BOX, changes, |b, p| objects.int_box(b, p[0]));
+        if let Some((field, new_int)) = objects.ints {
+            self.write(names::INT_UNBOX, Effects::READS, |b, p| {
+                objects.int_unbox(b, p[0], field);
+            });
+            self.write(names::INT_BOX, changes, |b, p| {
+                objects.int_box(b, p[0], new_int);
+            });
+        }
         self
     }
 

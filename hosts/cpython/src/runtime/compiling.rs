@@ -164,17 +164,11 @@ unsafe fn namespace_of(gil: Gil, unit: &mut UnitState) -> Namespace {
             .collect();
         let mut cells = vec![NameCell::EMPTY; names.len()].into_boxed_slice();
         let live_type = gil.runtime().front.live_type;
-        let live = names.iter().zip(&mut cells);
-        let live = live.map(|(name, cell)| live_type(namespace::find(dict, *name, cell)));
-        let live = live.collect();
-        let addresses = cells.iter().map(|cell| std::ptr::from_ref(cell) as u64);
-        let names = names.iter().map(|name| *name as u64).zip(addresses);
-        let namespace = Namespace {
-            address: dict as u64,
-            names: names.collect(),
-            notes: gil.runtime().watches.own_bit(),
-            live,
-        };
+        let mut namespace = Namespace::new(dict as u64).notes(gil.runtime().watches.own_bit());
+        for (name, cell) in names.iter().zip(&mut cells) {
+            let live = live_type(namespace::find(dict, *name, cell));
+            namespace = namespace.name(*name as u64, std::ptr::from_ref(cell) as u64, live);
+        }
         unit.cells = Some(cells);
         namespace
     }
@@ -433,21 +427,25 @@ unsafe fn make_unit(
         _ => (frames::enter(&unit), frames::leave(&unit), None),
     };
     let is_private = gil.runtime().listing.is_unlikely();
-    let parts = UnitParts {
-        closed,
-        token: unit.token(),
-        cells: unit.checked.address(),
-        loop_counter: unit.iterations.as_ptr() as u64,
-        enter,
-        leave,
-        suspend,
-        announcement: (kind == Kind::Generator).then(generators::announcement),
-        position_base: shape.units() as u64,
-        position_scale: 2,
-        namespace,
-        objects_are_private: is_private,
-        force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
-    };
+    let mut parts = UnitParts::new(enter, leave)
+        .token(unit.token())
+        .cells(&unit.checked, unit.iterations.as_ptr())
+        .positions(shape.units() as u64, 2)
+        .objects_are_private(is_private);
+    if let Some(closed) = closed {
+        parts = parts.closed(closed);
+    }
+    if let Some(suspend) = suspend {
+        parts = parts
+            .suspend(suspend)
+            .announcement(generators::announcement());
+    }
+    if let Some(namespace) = namespace {
+        parts = parts.namespace(namespace);
+    }
+    if let Some(table) = &unit.force {
+        parts = parts.force_table(table.as_ptr() as u64);
+    }
     // SAFETY: the caller's promise; the code was decoded from the state's.
     unsafe { healing::expect_others(&state, &code) };
     sampling::expect_locals(
@@ -492,15 +490,10 @@ unsafe fn make_unit(
     };
     let made = catch_unwind(AssertUnwindSafe(|| {
         with_world(gil, host, &unit, &pending.others, |world| {
-            let request = Request {
-                code: &code,
-                entry,
-                live,
-                world,
-                parts,
-                avoid: &profile.avoid,
-                met: &met,
-            };
+            let request = Request::new(&code, entry, parts, world)
+                .live(live)
+                .avoid(&profile.avoid)
+                .met(&met);
             if is_beside {
                 let frozen = engine.freeze(request, Some(anywhere.clone()));
                 Ok(Made::Frozen(Box::new(frozen)))

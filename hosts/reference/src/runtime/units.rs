@@ -259,10 +259,7 @@ unsafe fn enter(
 /// The parts of a code's native entry that create and free frames.
 fn parts(code: &CodeData) -> UnitParts {
     let leave = super::helpers::leave as *const () as usize;
-    UnitParts {
-        objects_are_private: true,
-        ..UnitParts::new(intrinsics::enter(code), intrinsics::leave(leave))
-    }
+    UnitParts::new(intrinsics::enter(code), intrinsics::leave(leave)).objects_are_private(true)
 }
 
 /// Compiles and installs a unit.
@@ -276,15 +273,12 @@ fn compile(
 ) -> std::result::Result<UnitHandle, Option<String>> {
     let jit = &rt().jit;
     let options = options();
-    let task = Task {
-        entry,
-        live,
-        cell: code.cell.borrow().clone(),
-        avoid: code.avoid.borrow().clone(),
-        met: code.several(),
-        can_force: options.force.is_some(),
-        ..Task::function(Arc::new(code.with_hints()), parts(code))
-    };
+    let task = Task::new(Arc::new(code.with_hints()), entry, parts(code))
+        .live(live)
+        .publish_in(code.cell.borrow().clone())
+        .avoid(code.avoid.borrow().clone())
+        .met(code.several())
+        .forcible(options.force.is_some());
     let made = jit.with_engine(|engine| {
         let is_open = engine.statistics().installed < options.max_units;
         is_open.then(|| engine.build(task, &ReferenceWorld))
@@ -326,11 +320,7 @@ pub(super) fn compile_text(
     live: &[Type],
 ) -> std::result::Result<Unit, String> {
     let data = CodeData::new(code.clone(), Vec::new(), Vec::new());
-    let task = Task {
-        entry,
-        live: live.to_vec(),
-        ..Task::function(Arc::new(code.clone()), parts(&data))
-    };
+    let task = Task::new(Arc::new(code.clone()), entry, parts(&data)).live(live);
     let made = rt()
         .jit
         .with_engine(|engine| engine.inspect(&task, &ReferenceWorld));
