@@ -526,10 +526,7 @@ extern "C" fn tiny_host_exit(_: u64, _: u64, _: *const u64) -> *mut u8 {
 fn what_simple_hosts_have_alike_follows_from_their_layout() {
     for tag in [None, Some(4096)] {
         let host = simple(0, tag).unwrap();
-        let blocks = |name: &str| {
-            let intrinsic = &host.intrinsics[host.intrinsic(name)];
-            intrinsic.func.order.len()
-        };
+        let blocks = |name: &str| host.intrinsic_func(name).order.len();
         // An int in the word takes a block for the test, and two for the answers.
         let more = if tag.is_some() { 2 } else { 0 };
         assert_eq!(blocks("class_of"), 1 + more);

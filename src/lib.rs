@@ -44,9 +44,7 @@
 //! // The host's classes, each known by the address of its class object (here: any number).
 //! let id = HostId::new();
 //! let class = |class, bases: &[_], token| {
-//!     let mut desc = ClassDesc::builtin(class, bases.to_vec());
-//!     (desc.is_builtin_itself, desc.token) = (true, token);
-//!     id.register_class(desc)
+//!     id.register_class(ClassDesc::builtin(class, bases.to_vec()).with_token(token))
 //! };
 //! let object = class(Predefined::Object, &[], 0x1000)?;
 //! let int = class(Predefined::Long, &[object], 0x2000)?;

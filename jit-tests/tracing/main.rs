@@ -212,8 +212,8 @@ fn a_replay_is_traced_too() {
     let text = text.replace(" 0x0 (", " 0x1 (");
     let units = read_units(&Document::parse(&text).expect("a document")).expect("a unit");
     let read = &units[0];
-    assert_eq!(read.host.lifetimes, host.lifetimes);
-    assert!(matches!(read.host.lifetimes, Lifetimes::Traced { .. }));
+    assert_eq!(read.host.lifetimes(), host.lifetimes());
+    assert!(matches!(read.host.lifetimes(), Lifetimes::Traced { .. }));
     let mut engine =
         Engine::new(read.host.clone(), CodeMemory::new(Config::new()).expect("memory")).expect("an engine");
     assert_eq!(compile(&mut engine, &read.replay), lir);

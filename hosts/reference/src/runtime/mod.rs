@@ -408,12 +408,10 @@ impl Runtime {
             Kind::Instance => format!("{} object", object.class().name),
             _ => ops::repr(object).unwrap_or_default(),
         };
-        let desc = ObjectDesc {
-            immortal: object.is_immortal(),
-            denotes: object.get::<Class>().map(|class| class.handle),
-            token: address as u64,
-            ..ObjectDesc::new(name, object.class().handle)
-        };
+        let desc = ObjectDesc::new(name, object.class().handle)
+            .with_immortal(object.is_immortal())
+            .denoting(object.get::<Class>().map(|class| class.handle))
+            .with_token(address as u64);
         let handle = self
             .host_id
             .register_object(desc)
