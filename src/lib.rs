@@ -89,20 +89,46 @@
 #![deny(missing_docs)]
 // Types are ordered partially: "not below" is a query of its own, and a frequent one.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
+// Much of the compiler is for inspection and tests, which reach it through the feature.
+#![cfg_attr(not(feature = "internals"), allow(dead_code, unused_imports))]
 
-pub mod access;
 pub mod bytecode;
 pub mod code;
-pub mod codegen;
 pub mod engine;
 pub mod exits;
 pub mod facts;
-pub mod hir;
 pub mod host;
-pub mod infer;
 pub mod lir;
 pub mod ll;
-pub mod lower;
-pub mod opt;
-pub mod typegraph;
 pub mod types;
+
+// The layers of the compiler itself: public only for tools that look inside.
+
+#[cfg(not(feature = "internals"))]
+mod access;
+#[cfg(feature = "internals")]
+pub mod access;
+#[cfg(not(feature = "internals"))]
+mod codegen;
+#[cfg(feature = "internals")]
+pub mod codegen;
+#[cfg(not(feature = "internals"))]
+mod hir;
+#[cfg(feature = "internals")]
+pub mod hir;
+#[cfg(not(feature = "internals"))]
+mod infer;
+#[cfg(feature = "internals")]
+pub mod infer;
+#[cfg(not(feature = "internals"))]
+mod lower;
+#[cfg(feature = "internals")]
+pub mod lower;
+#[cfg(not(feature = "internals"))]
+mod opt;
+#[cfg(feature = "internals")]
+pub mod opt;
+#[cfg(not(feature = "internals"))]
+mod typegraph;
+#[cfg(feature = "internals")]
+pub mod typegraph;

@@ -182,7 +182,7 @@ pub(super) fn steps(plan: &AccessPlan, attrs: &[Name]) -> Vec<Step> {
     }
     // The test.
     let tested = match &plan.test {
-        Test::Test(check) if plan.base.is_none() || check.aspect == Aspect::Type => {
+        Test::Checked(check) if plan.base.is_none() || check.aspect == Aspect::Type => {
             let test = match (check.exactness, check.aspect) {
                 (Exactness::Specific, Aspect::Instance) => Instruction::TestSpecificInstance,
                 (Exactness::Specific, Aspect::Type) => Instruction::TestSpecificType,

@@ -146,7 +146,7 @@ pub struct Unit {
     pub timings: Vec<(&'static str, Duration)>,
     /// The costs of the passes of `optimise`.
     pub log: opt::Log,
-    /// The number of checks and branches that no path needs ([`crate::infer::paths`]).
+    /// The number of checks and branches that no path needs.
     pub proved: usize,
     /// Keeps the classes and objects whose addresses are in the code alive.
     pub pins: Pins,

@@ -37,10 +37,12 @@
 //! objects to be used.
 
 mod account;
+pub mod cache;
 mod compiler;
 mod error;
 mod frozen;
 mod hot;
+pub mod inference;
 mod job;
 mod options;
 mod oracle;
@@ -48,10 +50,11 @@ mod routines;
 mod stubs;
 mod units;
 
-pub use crate::codegen::{Cache, CompiledCode};
+pub use crate::codegen::CompiledCode;
 pub use crate::hir::InlinedCode;
 pub use crate::host::{Entry, Pins, RawMap, Replay, UnitParts};
-pub use crate::opt::{Pass, optional as optional_passes};
+pub use crate::infer::paths::QuestionCost;
+pub use crate::opt::{Log, Pass, optional as optional_passes};
 pub use account::{Account, ExitInfo, Statistics, UnitInfo};
 pub use compiler::{Generator, MAX_HIR, Request, Unit};
 pub use error::{CallError, CompileError, CompileReason, InstallError, InstallReason};
@@ -64,6 +67,7 @@ pub use stubs::EntryCell;
 pub use units::{Activation, Exit, UnitHandle, UnitId};
 
 use crate::code::CodeMemory;
+use crate::codegen::Cache;
 use crate::host::{Host, Recorder, World};
 use crate::lir::Func;
 use compiler::{Compiler, Stop};

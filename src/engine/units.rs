@@ -190,7 +190,7 @@ impl UnitHandle {
     /// Forces an exit though its guard holds: the `rounds`-th time from now that control reaches
     /// the guard, or never if `rounds` is 0. So a test can make the host continue from every exit.
     /// Returns false if the unit has no such exit, or was not compiled for this
-    /// ([`Task::can_force`]).
+    /// ([`Task::forcible`]).
     pub fn force(&self, exit: usize, rounds: u64) -> bool {
         let body = &self.0.body;
         exit < body.unit.exits.len() && body.link.force(exit, rounds)

@@ -16,7 +16,7 @@ use crate::namespace::{self, NameCell};
 use crate::objects;
 use crate::world::{Known, Namespaces, supers};
 use cladonia::bytecode::{Code, Met, Op, Pc};
-use cladonia::codegen::CompiledCode;
+use cladonia::engine::CompiledCode;
 use cladonia::engine::{
     CompileError, CompileOptions, Entry as Start, FrozenRequest, Generator, Planted, Request, Unit,
     UnitParts, Verification,
