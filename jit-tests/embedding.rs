@@ -679,6 +679,33 @@ fn engines_on_several_threads_do_not_meet() {
 }
 
 #[test]
+fn back_edges_of_a_loop_are_counted_apart_from_calls() {
+    let vm = vm();
+    let function = vm.global("power").unwrap();
+    let power = hot(&function);
+    let back = power.code().instrs.iter();
+    let header = Pc(back.clone().find(|i| i.op == Op::JumpBackward).unwrap().arg);
+    assert!(!power.count_back_edge(header, 2) && !power.count_back_edge(header, 2));
+    assert!(
+        power.count_back_edge(header, 2),
+        "the third jump is above two"
+    );
+    assert!(power.loop_unit(header).is_none());
+    let live = vec![Type::LONG_EXACT; power.code().locals.len()];
+    let task = power.loop_task(header, live, vm.parts());
+    assert!(!power.count_back_edge(header, 2), "a task is open");
+    power.loop_installed(header, vm.engine.borrow_mut().build(task, &vm));
+    let unit = power.loop_unit(header).expect("a unit");
+    assert_eq!(unit.info().entry, Entry::Loop(header));
+    assert!(!power.count_back_edge(header, 2), "it has a unit");
+    assert!(power.unit().is_none(), "the function has none");
+    vm.engine.borrow().invalidate(&unit);
+    assert!(power.loop_unit(header).is_none());
+    assert!(power.count_back_edge(header, 2));
+    assert!(power.loop_refusal(header).is_none() && power.refusal().is_none());
+}
+
+#[test]
 fn a_loop_is_entered_from_a_frame_of_the_interpreter() {
     let vm = vm();
     let function = vm.global("power").unwrap();

@@ -267,7 +267,8 @@ impl Generator {
     /// [`FrozenRequest::answer`](super::FrozenRequest::answer).
     ///
     /// # Errors
-    /// As for [`Engine::compile`](super::Engine::compile). A panic is an [internal](CompileError::is_internal) error.
+    /// As for [`Engine::compile`](super::Engine::compile). A panic is an
+    /// [internal](CompileError::is_internal) error.
     pub fn compile(
         &mut self,
         request: &mut super::FrozenRequest,

@@ -15,7 +15,8 @@ use std::sync::Arc;
 /// A task to compile: the code with its hints, the entry, and what is known from earlier runs.
 ///
 /// ```no_run
-/// # use cladonia::{bytecode::Code, engine::{Engine, InstallError, Task, UnitHandle}, host::{UnitParts, World}};
+/// # use cladonia::engine::{Engine, InstallError, Task, UnitHandle};
+/// # use cladonia::{bytecode::Code, host::{UnitParts, World}};
 /// # use std::sync::Arc;
 /// # fn build(engine: &mut Engine, code: Arc<Code>, parts: UnitParts, world: &dyn World)
 /// #     -> Result<UnitHandle, InstallError> {
@@ -115,7 +116,8 @@ impl Task {
     }
 }
 
-/// Compiles a task with these parts by `compile`. A panic is an [internal](CompileError::is_internal) error.
+/// Compiles a task with these parts by `compile`. A panic is an
+/// [internal](CompileError::is_internal) error.
 pub(super) fn compile(
     task: &Task,
     parts: UnitParts,
@@ -218,8 +220,9 @@ impl Job {
 }
 
 impl Finished {
-    /// The reason why nothing was compiled, if so: [`EngineDropped`](super::CompileReason::EngineDropped) if the engine
-    /// was gone when the job ran, and there is no engine in which to install anything.
+    /// The reason why nothing was compiled, if so. It is
+    /// [`EngineDropped`](super::CompileReason::EngineDropped) if the engine was gone when the job
+    /// ran, and there is no engine in which to install anything.
     pub fn error(&self) -> Option<&CompileError> {
         self.made.as_ref()?.as_ref().err()
     }

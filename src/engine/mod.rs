@@ -21,8 +21,8 @@
 //!
 //! # When an engine is dropped
 //! Its units become invalid: running native code exits at its next check, and calls give a
-//! [`CallError`] that [`is_invalid`](CallError::is_invalid). The code stays mapped until the last activation has ended and the last
-//! handle is gone. A running job ends with
+//! [`CallError`] that [`is_invalid`](CallError::is_invalid). The code stays mapped until the last
+//! activation has ended and the last handle is gone. A running job ends with
 //! [`CompileReason::EngineDropped`].
 //!
 //! # Collectors
@@ -253,8 +253,8 @@ impl Engine {
     /// job too).
     ///
     /// # Errors
-    /// [`InstallError`]; it [`is_stale`](InstallError::is_stale) if an assumption of the result has changed since
-    /// the job was created.
+    /// [`InstallError`]; it [`is_stale`](InstallError::is_stale) if an assumption of the result has
+    /// changed since the job was created.
     pub fn install(
         &mut self,
         finished: Finished,

@@ -30,7 +30,8 @@ impl CompileOptions {
         CompileOptions::default()
     }
 
-    /// Keeps the text of every stage with each unit ([`UnitHandle::dump`](super::UnitHandle::dump)).
+    /// Keeps the text of every stage with each unit, for
+    /// [`UnitHandle::dump`](super::UnitHandle::dump).
     pub fn keep_dumps(mut self, keep: bool) -> CompileOptions {
         self.keep_dumps = keep;
         self

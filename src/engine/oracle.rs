@@ -70,7 +70,8 @@ impl Counters {
 /// Checks that the interpreter can make all calls of a function.
 ///
 /// # Errors
-/// An [unsupported](CompileError::is_unsupported) call that it can't make; the function is left out.
+/// A call that it can't make is [unsupported](CompileError::is_unsupported); the function is left
+/// out.
 pub(super) fn check_calls(func: &Func, host: &Host) -> Result<(), CompileError> {
     let insts = func.blocks.values().flat_map(|data| &data.insts);
     let helpers = insts.filter_map(|inst| match inst.imm {

@@ -53,7 +53,7 @@ pub use lifetimes::Lifetimes;
 pub use native::{Given, HelperFn, ObjectRef, Passed};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
 pub use replay::{ReadUnit, Replay, print_host, read_units};
-pub use simple::Counted;
+pub use simple::{Counted, Lists};
 pub use stubs::{adapter, interpreted_call, interpreted_call_at};
 pub(crate) use unit::STATE_OFFSET;
 pub use unit::{Entry, Namespace, RawMap, UnitCells, UnitParts};

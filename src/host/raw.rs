@@ -49,8 +49,8 @@ pub struct ClosedParts {
 
 impl ClosedParts {
     /// The parts of a closed unit: the addresses of the cell with the function's entry for objects
-    /// and of the cell with its raw entry, and the LIR `enter`, `(thread) -> ()`, which accounts for
-    /// the call. It fails if the call must not begin. It does not test the room.
+    /// and of the cell with its raw entry, and the LIR `enter`, `(thread) -> ()`. That accounts for
+    /// the call, and fails if the call must not begin. It does not test the room.
     pub fn new(boxed_cell: u64, raw_cell: u64, enter: Func) -> ClosedParts {
         ClosedParts {
             boxed_cell,

@@ -1,6 +1,6 @@
 //! Parts that simple hosts have in common, so that each need not write them: counted objects,
-//! tagged ints, two bool objects, frames created by helpers, and no interruptions. A host uses the
-//! parts that fit and writes the rest; no other file of the core depends on this one.
+//! tagged ints, two bool objects, floats, lists, frames created by helpers, and no interruptions. A
+//! host uses the parts that fit and writes the rest; no other file of the core depends on this one.
 
 use super::{FREE_LEAF, Host, HostBuilder, IntrinsicCall, UnitParts, names};
 use crate::facts::Effects;
@@ -125,6 +125,45 @@ impl Counted {
     }
 }
 
+/// The layout of lists: see [`HostBuilder::lists`].
+#[derive(Clone, Copy, Debug)]
+pub struct Lists {
+    len: Field,
+    items: Field,
+}
+
+impl Lists {
+    /// Lists with their length in a field, and in another the address of their items, which are
+    /// words next to each other.
+    pub fn new(len: Field, items: Field) -> Lists {
+        Lists { len, items }
+    }
+
+    fn len(&self, b: &mut Builder<'_>, list: Value) -> Value {
+        b.load(self.len.width, list, self.len.offset)
+    }
+
+    /// The address of an item of a list.
+    fn item(&self, b: &mut Builder<'_>, list: Value, index: Value) -> Value {
+        let items = b.load(Width::Ptr, list, self.items.offset);
+        place(b, items, index)
+    }
+}
+
+/// The address of a word of an array.
+fn place(b: &mut Builder<'_>, array: Value, index: Value) -> Value {
+    let three = b.iconst(3);
+    let offset = b.op(Opcode::Ishl, &[index, three]);
+    b.op(Opcode::Padd, &[array, offset])
+}
+
+/// Replaces the content of a place. Returns the old one.
+fn replace(b: &mut Builder<'_>, place: Value, item: Value) {
+    let old = b.load(Width::Ptr, place, 0);
+    b.store(Width::Ptr, place, 0, item);
+    b.ret(&[old]);
+}
+
 /// Every deallocation may run user code.
 extern "C" fn may_be_seen(_: *mut u8) -> i64 {
     0
@@ -142,7 +181,8 @@ impl HostBuilder {
         effects: Effects,
         body: impl FnOnce(&mut Builder<'_>, &[Value]),
     ) {
-        let row = names::STANDARD.iter().find(|row| row.0 == name);
+        let mut rows = names::STANDARD.iter().chain(names::ITEMS);
+        let row = rows.find(|row| row.0 == name);
         let (_, params, results) = row.expect("a standard intrinsic");
         let mut func = Func::new(name, Signature::new(params, results));
         let args = func.params().to_vec();
@@ -204,6 +244,106 @@ impl HostBuilder {
             let (yes, no) = (b.pconst(yes), b.pconst(no));
             let object = b.select(p[0], yes, no);
             b.ret(&[object]);
+        });
+        self
+    }
+
+    /// Declares that an object has the token of its class, an address, in this field. Defines
+    /// `class_of`. For hosts that do not count references ([`traced`](Self::traced));
+    /// [`counted`](Self::counted) does this too.
+    pub fn class(&mut self, class: Field) -> &mut Self {
+        self.write(names::CLASS_OF, Effects::READS, |b, p| {
+            let class = b.load(Width::Ptr, p[0], class.offset);
+            b.ret(&[class]);
+        });
+        self
+    }
+
+    /// Declares that an int object has its value, of 64 bits, in this field, and that `new_int`,
+    /// `(i64) -> object`, makes one. Defines `int_unbox` and `int_box`. For hosts that do not count
+    /// references; [`Counted::ints`] does this too.
+    pub fn ints(&mut self, value: Field, new_int: HelperId) -> &mut Self {
+        self.write(names::INT_UNBOX, Effects::READS, |b, p| {
+            let value = b.load(Width::I64, p[0], value.offset);
+            b.ret(&[value]);
+        });
+        self.write(names::INT_BOX, Effects::WRITES, |b, p| {
+            let object = b.call(new_int, &[p[0]], &[Ty::Ptr]);
+            b.ret(&object);
+        });
+        self
+    }
+
+    /// Declares that a float object has its value, a double, in this field, and that `new_float`,
+    /// `(f64) -> object`, makes one. Defines `float_unbox` and `float_box`.
+    pub fn floats(&mut self, value: Field, new_float: HelperId) -> &mut Self {
+        self.write(names::FLOAT_UNBOX, Effects::READS, |b, p| {
+            let value = b.load(Width::F64, p[0], value.offset);
+            b.ret(&[value]);
+        });
+        self.write(names::FLOAT_BOX, Effects::WRITES, |b, p| {
+            let object = b.call(new_float, &[p[0]], &[Ty::Ptr]);
+            b.ret(&object);
+        });
+        self
+    }
+
+    /// Declares the layout of lists. Defines `list_len`, `list_get`, `list_set`, `list_items`,
+    /// `item_get` and `item_set`.
+    pub fn lists(&mut self, lists: Lists) -> &mut Self {
+        let (reads, writes) = (Effects::READS, Effects::WRITES);
+        self.write(names::LIST_LEN, reads, |b, p| {
+            let len = lists.len(b, p[0]);
+            b.ret(&[len]);
+        });
+        self.write(names::LIST_GET, reads, |b, p| {
+            let place = lists.item(b, p[0], p[1]);
+            let item = b.load(Width::Ptr, place, 0);
+            b.ret(&[item]);
+        });
+        self.write(names::LIST_SET, writes, |b, p| {
+            let place = lists.item(b, p[0], p[1]);
+            replace(b, place, p[2]);
+        });
+        self.write(names::LIST_ITEMS, reads, |b, p| {
+            let items = b.load(Width::I64, p[0], lists.items.offset);
+            b.ret(&[items]);
+        });
+        self.write(names::ITEM_GET, reads, |b, p| {
+            let items = b.op(Opcode::I2p, &[p[0]]);
+            let place = place(b, items, p[1]);
+            let item = b.load(Width::Ptr, place, 0);
+            b.ret(&[item]);
+        });
+        self.write(names::ITEM_SET, writes, |b, p| {
+            let items = b.op(Opcode::I2p, &[p[0]]);
+            let place = place(b, items, p[1]);
+            replace(b, place, p[2]);
+        });
+        self
+    }
+
+    /// Declares that an iterator of such a list has the list in a field, and the index of the next
+    /// item, an integer of 64 bits, in another. It is at its end if the index is not below the
+    /// length. Defines `list_iter_more` and `list_iter_next`.
+    pub fn list_iterators(&mut self, lists: Lists, list: Field, index: Field) -> &mut Self {
+        let (reads, writes) = (Effects::READS, Effects::WRITES);
+        self.write(names::LIST_ITER_MORE, reads, |b, p| {
+            let of = b.load(Width::Ptr, p[0], list.offset);
+            let at = b.load(Width::I64, p[0], index.offset);
+            let len = lists.len(b, of);
+            let more = b.icmp(IntCond::Ult, at, len);
+            b.ret(&[more]);
+        });
+        self.write(names::LIST_ITER_NEXT, writes, |b, p| {
+            let of = b.load(Width::Ptr, p[0], list.offset);
+            let at = b.load(Width::I64, p[0], index.offset);
+            let place = lists.item(b, of, at);
+            let item = b.load(Width::Ptr, place, 0);
+            let one = b.iconst(1);
+            let next = b.op(Opcode::Iadd, &[at, one]);
+            b.store(Width::I64, p[0], index.offset, next);
+            b.ret(&[item]);
         });
         self
     }

@@ -85,8 +85,8 @@ impl UnitParts {
     /// - `enter`, `(thread, function) -> frame`, tests for pending work, then creates and links the
     ///   frame, with all slots but the arguments' unbound. It fails if the call must take the slow
     ///   path. Only function units call it.
-    /// - `leave`, `(thread, frame) -> ()`, unlinks and frees the frame. Its slots have been emptied,
-    ///   or are dropped here.
+    /// - `leave`, `(thread, frame) -> ()`, unlinks and frees the frame. Its slots have been
+    ///   emptied, or are dropped here.
     pub fn new(enter: Func, leave: Func) -> UnitParts {
         UnitParts {
             token: 0,
@@ -123,8 +123,8 @@ impl UnitParts {
         self
     }
 
-    /// Sets the unit's cells, and a word that counts its back edges. For units compiled by hand; the
-    /// words must live as long as the code.
+    /// Sets the unit's cells, and a word that counts its back edges. For units compiled by hand.
+    /// The words must live as long as the code.
     pub fn cells<W>(mut self, cells: &UnitCells<W>, loop_counter: *const u64) -> UnitParts {
         self.cells = cells.address();
         self.loop_counter = loop_counter.expose_provenance() as u64;
