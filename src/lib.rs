@@ -3,8 +3,9 @@
 //! The crate knows no particular host. A host runtime describes itself with [`host`], passes a
 //! function as typed [`bytecode`], and gets machine code from the [`engine`].
 //!
-//! `docs/guide.md` goes through a complete host, `examples/tiny_host`; `docs/SUMMARY.md` is the
-//! index of the book. Start with [`host::HostBuilder`], [`engine::Engine`] and [`engine::Hot`].
+//! The [guide] builds a host in six steps. `docs/guide.md` goes through a larger one,
+//! `examples/tiny_host`; `docs/SUMMARY.md` is the index of the book. Start with
+//! [`host::HostBuilder`], [`engine::Engine`] and [`engine::Hot`].
 //!
 //! # Example
 //!
@@ -132,3 +133,8 @@ pub mod opt;
 mod typegraph;
 #[cfg(feature = "internals")]
 pub mod typegraph;
+
+/// The chapter "A host in six steps" of the book. The pages that it links to are in `docs/`.
+#[cfg(doc)]
+#[doc = include_str!("../docs/steps.md")]
+pub mod guide {}

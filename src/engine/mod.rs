@@ -78,6 +78,38 @@ use std::sync::Arc;
 use units::{Shared, Ticket};
 
 /// The compiler, with its code memory and its units.
+///
+/// [`build`](Engine::build) compiles a host's functions; the [crate's page](crate) has an example.
+/// It also compiles functions that a host writes in LIR:
+///
+/// ```
+/// use cladonia::code::{CodeMemory, Config};
+/// use cladonia::engine::Engine;
+/// use cladonia::{host::HostBuilder, lir, types::HostId};
+/// use std::sync::Arc;
+///
+/// extern "C" fn exit(_unit: u64, _exit: u64, _buffer: *const u64) -> *mut u8 {
+///     unreachable!("there are no units")
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut host = HostBuilder::new("example", HostId::new());
+/// host.partial().define("exit", exit as extern "C" fn(_, _, _) -> _);
+/// let host = Arc::new(host.finish()?);
+/// let twice = r#"function "twice"(i64) -> i64 {
+/// block0(v0: i64):
+///   v1 = iadd v0, v0
+///   return v1
+/// }"#;
+/// let twice = lir::parse(twice, host.helpers())?;
+/// let mut engine = Engine::new(host, CodeMemory::new(Config::new())?)?;
+/// let code = engine.compile_stub(&twice)?;
+/// // SAFETY: the code has this signature.
+/// let twice: extern "C" fn(i64) -> i64 = unsafe { std::mem::transmute(code.entry()) };
+/// assert_eq!(twice(21), 42);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Engine {
     compiler: Compiler,
     shared: Arc<Shared>,

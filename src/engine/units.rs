@@ -117,6 +117,19 @@ impl Body {
 
 /// Keeps an installed unit. When the last handle is gone, the code is freed as soon as nothing runs
 /// in it.
+///
+/// ```no_run
+/// # use cladonia::engine::{CallError, UnitHandle};
+/// /// Calls a function of one argument, in machine code while its unit is valid.
+/// fn call(unit: &UnitHandle, vm: *mut u8, function: *mut u8, arg: *mut u8) -> Option<*mut u8> {
+///     // SAFETY: the unit was compiled from this function, and takes over the argument.
+///     match unsafe { unit.call(vm, function, &[arg]) } {
+///         Ok(result) => Some(result),
+///         Err(error) if error.is_invalid() => None,
+///         Err(error) => panic!("{error}"),
+///     }
+/// }
+/// ```
 #[derive(Clone)]
 pub struct UnitHandle(Arc<Lease>);
 

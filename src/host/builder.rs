@@ -15,6 +15,33 @@ use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
 /// Collects a host's description and checks it.
+///
+/// ```
+/// use cladonia::facts::Effects;
+/// use cladonia::host::HostBuilder;
+/// use cladonia::types::HostId;
+///
+/// extern "C" fn exit(_unit: u64, _exit: u64, _buffer: *const u64) -> *mut u8 {
+///     unimplemented!("complete the frame and continue in the interpreter")
+/// }
+///
+/// # fn main() -> Result<(), cladonia::host::HostError> {
+/// let mut host = HostBuilder::new("example", HostId::new());
+/// host.partial().frame_slots(16).uninterrupted();
+/// host.define("exit", exit as extern "C" fn(_, _, _) -> _);
+/// // An intrinsic of the host's own: the attribute of an object at an offset.
+/// let attribute = r#"function "attribute"(ptr, i64) -> ptr {
+/// block0(v0: ptr, v1: i64):
+///   v2 = padd v0, v1
+///   v3 = load.ptr v2
+///   return v3
+/// }"#;
+/// host.intrinsics(Effects::READS, attribute);
+/// let host = host.finish()?;
+/// assert!(!host.intrinsic_func("attribute").blocks.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct HostBuilder {
     pub(super) host: Host,
