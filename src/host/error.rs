@@ -10,7 +10,8 @@ use crate::ll::LayoutError;
 /// use cladonia::types::HostId;
 ///
 /// let mut host = HostBuilder::new("empty", HostId::new());
-/// let error = host.partial().finish().expect_err("there is no exit hook");
+/// host.partial();
+/// let error = host.finish().expect_err("there is no exit hook");
 /// assert_eq!((error.fault(), error.name()), (HostFault::MissingHelper, Some("exit")));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
