@@ -533,19 +533,7 @@ impl Deduction<'_> {
             // class does not.
             parent = walk.base.clone().filter(|_| is_single);
         }
-        let invoked = access.invocation.is_some();
-        let mut final_method = match access.action {
-            Action::Store if parent.is_some() => FinalMethod::StaticAssign,
-            Action::Store => FinalMethod::Assign,
-            Action::Delete => FinalMethod::Delete,
-            Action::Load if origin.is_some() && is_getter => FinalMethod::StaticGet,
-            Action::Load => match (origin.is_some(), invoked) {
-                (true, true) => FinalMethod::StaticInvoke,
-                (true, false) => FinalMethod::Static,
-                (false, true) => FinalMethod::AccessInvoke,
-                (false, false) => FinalMethod::Access,
-            },
-        };
+        let mut final_method = final_method(access, origin.is_some(), is_getter, parent.is_some());
         if is_generic {
             (final_method, origin, parent) = (FinalMethod::Generic, None, None);
             walk.watches.clear();
@@ -612,6 +600,28 @@ impl Deduction<'_> {
             instance: general(self.world, &types.instance),
             module: types.module.clone(),
         }
+    }
+}
+
+/// The last step of an access whose attribute is a known constant or getter (`has_origin`), or whose
+/// object is known (`has_parent`).
+fn final_method(
+    access: &Access,
+    has_origin: bool,
+    is_getter: bool,
+    has_parent: bool,
+) -> FinalMethod {
+    match access.action {
+        Action::Store if has_parent => FinalMethod::StaticAssign,
+        Action::Store => FinalMethod::Assign,
+        Action::Delete => FinalMethod::Delete,
+        Action::Load if has_origin && is_getter => FinalMethod::StaticGet,
+        Action::Load => match (has_origin, access.invocation.is_some()) {
+            (true, true) => FinalMethod::StaticInvoke,
+            (true, false) => FinalMethod::Static,
+            (false, true) => FinalMethod::AccessInvoke,
+            (false, false) => FinalMethod::Access,
+        },
     }
 }
 

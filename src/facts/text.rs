@@ -359,6 +359,65 @@ impl Display for OperatorPlan {
     }
 }
 
+impl Display for StorePlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StorePlan::General => write!(f, "general"),
+            StorePlan::Field {
+                guards,
+                store,
+                quiet,
+                assumptions,
+            } => {
+                let (guards, assumed) = (Each("check", guards), Each("assume", assumptions));
+                let quiet = Each("quiet", quiet.as_slice());
+                write!(f, "field{guards} store {store}{quiet}{assumed}")
+            }
+        }
+    }
+}
+
+impl Display for Callee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Callee::Unknown => write!(f, "unknown"),
+            Callee::Builtin(builtin) => write!(f, "builtin {}", builtin.name()),
+            Callee::Class {
+                class,
+                make,
+                init,
+                assumptions,
+            } => {
+                let class = Type::from_class_exact(*class);
+                write!(f, "class {class} make {make}")?;
+                if let Some(init) = init {
+                    write!(f, " init {}", Type::from_object(*init))?;
+                }
+                write!(f, "{}", Each("assume", assumptions))
+            }
+            Callee::Function {
+                params,
+                entry_cell,
+                raw,
+                kin,
+                assumptions,
+            } => {
+                write!(f, "function {params} cell {entry_cell:#x}")?;
+                if let Some(raw) = raw {
+                    write!(f, " raw {raw}")?;
+                }
+                if let Some(Kin { check, code }) = kin {
+                    write!(f, " kin {check}")?;
+                    if let Some(code) = code {
+                        write!(f, " code {}", Type::from_object(*code))?;
+                    }
+                }
+                write!(f, "{}", Each("assume", assumptions))
+            }
+        }
+    }
+}
+
 impl Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -378,21 +437,7 @@ impl Display for Answer {
                 write!(f, "load_super {class} {ty} {} = {plan}", Quoted(name))
             }
             Answer::StoreAttr(ty, name, plan) => {
-                write!(f, "store_attr {ty} {} = ", Quoted(name))?;
-                match plan {
-                    StorePlan::General => write!(f, "general"),
-                    StorePlan::Field {
-                        guards,
-                        store,
-                        quiet,
-                        assumptions,
-                    } => {
-                        let (guards, assumed) =
-                            (Each("check", guards), Each("assume", assumptions));
-                        let quiet = Each("quiet", quiet.as_slice());
-                        write!(f, "field{guards} store {store}{quiet}{assumed}")
-                    }
-                }
+                write!(f, "store_attr {ty} {} = {plan}", Quoted(name))
             }
             Answer::RawItems(ty, way, items) => write!(f, "raw_items {ty} {way:#x} = {items}"),
             Answer::OfClass(check) => write!(f, "of_class {check}"),
@@ -412,43 +457,7 @@ impl Display for Answer {
                 write!(f, "operator {operator} [{}] = {plan}", operands.join(", "))
             }
             Answer::Callee(object, callee) => {
-                write!(f, "callee {} = ", Type::from_object(*object))?;
-                match callee {
-                    Callee::Unknown => write!(f, "unknown"),
-                    Callee::Builtin(builtin) => write!(f, "builtin {}", builtin.name()),
-                    Callee::Class {
-                        class,
-                        make,
-                        init,
-                        assumptions,
-                    } => {
-                        let class = Type::from_class_exact(*class);
-                        write!(f, "class {class} make {make}")?;
-                        if let Some(init) = init {
-                            write!(f, " init {}", Type::from_object(*init))?;
-                        }
-                        write!(f, "{}", Each("assume", assumptions))
-                    }
-                    Callee::Function {
-                        params,
-                        entry_cell,
-                        raw,
-                        kin,
-                        assumptions,
-                    } => {
-                        write!(f, "function {params} cell {entry_cell:#x}")?;
-                        if let Some(raw) = raw {
-                            write!(f, " raw {raw}")?;
-                        }
-                        if let Some(Kin { check, code }) = kin {
-                            write!(f, " kin {check}")?;
-                            if let Some(code) = code {
-                                write!(f, " code {}", Type::from_object(*code))?;
-                            }
-                        }
-                        write!(f, "{}", Each("assume", assumptions))
-                    }
-                }
+                write!(f, "callee {} = {callee}", Type::from_object(*object))
             }
             Answer::NativeCall(object, given, call) => {
                 let object = Type::from_object(*object);
