@@ -7,12 +7,14 @@ mod tiny_host;
 use cladonia::bytecode::{CodeBuilder, LocalKind, Op, Pc};
 use cladonia::code::{CodeMemory, Config};
 use cladonia::engine::{
-    Account, CallError, CompileError, Engine, Entry, Execution, Hot, InstallError, Installed, Task,
-    UnitHandle, UnitParts,
+    Account, CompileError, CompileOptions, CompileReason, Engine, Entry, Execution, Hot,
+    InstallError, InstallReason, Installed, Task, UnitHandle,
 };
 use cladonia::exits::ExitKind;
 use cladonia::facts::Assumption;
-use cladonia::host::{AttrPlan, Callee, Counted, Global, Host, HostBuilder, HostError, World};
+use cladonia::host::{
+    AttrPlan, Callee, Counted, Global, Host, HostBuilder, HostError, HostFault, World,
+};
 use cladonia::lir::{Builder, Func, Signature, Term};
 use cladonia::ll::{Field, Ty, Width};
 use cladonia::types::{HostId, ObjectHandle, Type};
@@ -70,7 +72,9 @@ fn a_unit_compiled_on_another_thread_is_the_same() {
     for vm in [&here, &there] {
         vm.threshold.set(u64::MAX);
         assert_eq!(call(vm, "fib", &[10]), Ok(55));
-        vm.engine.borrow_mut().keep_dumps = true;
+        vm.engine
+            .borrow_mut()
+            .set_options(CompileOptions::new().keep_dumps(true));
     }
     let unit = here
         .engine
@@ -154,12 +158,11 @@ fn a_watch_fired_during_a_compile_makes_the_result_stale() {
         namespace: 0,
         name: "fib".to_owned(),
     };
-    match vm.engine.borrow_mut().install(finished, &vm) {
-        Err(InstallError::Stale { name, assumption }) => {
-            assert_eq!((name.as_str(), assumption), ("fib", changed));
-        }
-        other => panic!("{other:?}"),
-    }
+    let made = vm.engine.borrow_mut().install(finished, &vm);
+    let error = made.expect_err("the name has changed");
+    assert!(error.is_stale());
+    assert_eq!(error.assumption(), Some(&changed));
+    assert!(error.to_string().starts_with("`fib` is stale"), "{error}");
     assert_eq!(vm.engine.borrow().statistics().stale, 1);
     assert_eq!(vm.engine.borrow().units().len(), 0);
 }
@@ -214,20 +217,12 @@ fn an_invalid_unit_is_not_entered() {
     let null = std::ptr::null_mut();
     // SAFETY: nothing is entered.
     let made = unsafe { unit.call(null, null, &[]) };
-    assert_eq!(
-        made,
-        Err(CallError::Arity {
-            expected: 1,
-            given: 0
-        })
-    );
+    assert_eq!(made.expect_err("no argument").arity(), Some((1, 0)));
     assert!(vm.engine.borrow().invalidate(&unit));
     assert!(!vm.engine.borrow().invalidate(&unit));
     // SAFETY: as above.
-    assert_eq!(
-        unsafe { unit.call(null, null, &[null]) },
-        Err(CallError::Invalid)
-    );
+    let made = unsafe { unit.call(null, null, &[null]) };
+    assert!(made.is_err_and(|error| error.is_invalid()));
 }
 
 #[test]
@@ -293,26 +288,17 @@ fn an_engine_may_be_dropped_while_its_code_runs() {
     vm.threshold.set(u64::MAX);
     // The callee's way in: drop the engine, then make the frame.
     let parts = vm.parts();
-    let mut enter = Func::new("enter", parts.enter.signature.clone());
+    let mut enter = Func::new("enter", parts.get_enter().signature.clone());
     let params = enter.params().to_vec();
     let mut b = Builder::new(&mut enter);
     let helper = b.pconst(drop_engine_inside as extern "C" fn(&'static Vm) as usize as u64);
     b.call_indirect(Signature::new(&[Ty::Ptr], &[]), helper, &params[..1]);
     let fail = b.cold_block();
-    let frame = b.inline(&parts.enter, &params, Some(fail));
+    let frame = b.inline(parts.get_enter(), &params, Some(fail));
     b.ret(&frame);
     b.switch_to(fail);
     b.terminate(Term::Fail);
-    for (name, parts) in [
-        (
-            "callee",
-            UnitParts {
-                enter,
-                ..parts.clone()
-            },
-        ),
-        ("caller", parts),
-    ] {
+    for (name, parts) in [("callee", parts.clone().enter(enter)), ("caller", parts)] {
         let function = vm.global(name).unwrap();
         let made = vm
             .engine
@@ -350,7 +336,8 @@ fn a_job_of_an_engine_that_is_gone_ends() {
     drop(vm.engine.replace(other));
     let finished = job.run();
     let made = vm.engine.borrow_mut().install(finished, &vm);
-    assert!(matches!(made, Err(InstallError::OtherEngine)), "{made:?}");
+    let error = made.expect_err("the job belongs to the other engine");
+    assert_eq!(error.reason(), InstallReason::OtherEngine);
 }
 
 #[test]
@@ -358,7 +345,9 @@ fn a_job_that_is_run_without_its_engine_says_so() {
     let vm = vm();
     let job = vm.engine.borrow_mut().job(task(&vm, "fib"), &vm);
     drop(vm);
-    assert_eq!(job.run().error(), Some(&CompileError::EngineDropped));
+    let finished = job.run();
+    let error = finished.error().expect("no engine");
+    assert_eq!(error.reason(), CompileReason::EngineDropped);
 }
 
 /// A world in which a question has an effect.
@@ -386,7 +375,8 @@ fn what_changes_while_it_is_asked_about_makes_a_build_stale() {
     call(&vm, "fib", &[10]).unwrap();
     let world = Restless(&vm, vm.engine.borrow().account());
     let made = vm.engine.borrow_mut().build(task(&vm, "fib"), &world);
-    assert!(matches!(made, Err(InstallError::Stale { .. })), "{made:?}");
+    let error = made.expect_err("the world has changed");
+    assert!(error.is_stale(), "{error}");
     let statistics = world.1.statistics();
     assert_eq!((statistics.stale, statistics.jobs), (1, 0));
     assert!(vm.engine.borrow_mut().build(task(&vm, "fib"), &vm).is_ok());
@@ -416,10 +406,7 @@ fn an_account_outlives_the_engine_and_keeps_nothing_alive() {
 fn forcible(vm: &Vm) -> UnitHandle {
     vm.threshold.set(u64::MAX);
     call(vm, "power", &[2, 3]).unwrap();
-    let task = Task {
-        can_force: true,
-        ..task(vm, "power")
-    };
+    let task = task(vm, "power").forcible(true);
     let unit = vm.engine.borrow_mut().build(task, vm).unwrap();
     hot(&vm.global("power").unwrap()).installed(Ok(unit.clone()));
     unit
@@ -468,10 +455,11 @@ fn a_job_makes_units_for_the_oracle() {
     let vm = vm();
     vm.threshold.set(u64::MAX);
     call(&vm, "fib", &[10]).unwrap();
-    vm.engine.borrow_mut().execution = Execution::Oracle;
+    let oracle = CompileOptions::new().execution(Execution::Oracle);
+    vm.engine.borrow_mut().set_options(oracle);
     run_elsewhere(&vm, "fib").unwrap();
     // Whoever runs the job decides: what is changed later concerns later jobs.
-    vm.engine.borrow_mut().execution = Execution::Machine;
+    vm.engine.borrow_mut().set_options(CompileOptions::new());
     assert_eq!(call(&vm, "fib", &[12]), Ok(144));
     let counts = vm.engine.borrow().oracle_counts();
     assert_eq!(counts.units, 1);
@@ -490,7 +478,7 @@ fn what_is_inspected_is_not_installed() {
     let task = task(&vm, "fib");
     let text = |vm: &Vm| {
         let mut engine = vm.engine.borrow_mut();
-        assert!(!engine.keep_dumps);
+        assert!(!engine.options().keeps_dumps());
         let unit = engine.inspect(&task, vm).unwrap();
         unit.dumps
     };
@@ -518,14 +506,14 @@ fn simple(class: usize, tagged_int: Option<u64>) -> Result<Host, HostError> {
     let dealloc = host.define("dealloc", free as extern "C" fn(_));
     let box_int = host.define("box_int", box_int as extern "C" fn(_) -> _);
     host.define("exit", tiny_host_exit as extern "C" fn(_, _, _) -> _);
-    host.counted(Counted {
-        class: Field::new("class", class, Width::Ptr),
-        count: Field::new("count", 8, Width::I64),
-        int: Field::new("int", 16, Width::I64),
-        tagged_int,
-        dealloc,
-        box_int,
-    });
+    let class = Field::new("class", class, Width::Ptr);
+    let count = Field::new("count", 8, Width::I64);
+    let int = Field::new("int", 16, Width::I64);
+    let mut objects = Counted::new(class, count, dealloc).ints(int, box_int);
+    if let Some(class) = tagged_int {
+        objects = objects.tagged_ints(class);
+    }
+    host.counted(objects);
     host.frame_position(8).uninterrupted();
     host.finish()
 }
@@ -538,10 +526,7 @@ extern "C" fn tiny_host_exit(_: u64, _: u64, _: *const u64) -> *mut u8 {
 fn what_simple_hosts_have_alike_follows_from_their_layout() {
     for tag in [None, Some(4096)] {
         let host = simple(0, tag).unwrap();
-        let blocks = |name: &str| {
-            let intrinsic = &host.intrinsics[host.intrinsic(name)];
-            intrinsic.func.order.len()
-        };
+        let blocks = |name: &str| host.intrinsic_func(name).order.len();
         // An int in the word takes a block for the test, and two for the answers.
         let more = if tag.is_some() { 2 } else { 0 };
         assert_eq!(blocks("class_of"), 1 + more);
@@ -550,7 +535,9 @@ fn what_simple_hosts_have_alike_follows_from_their_layout() {
         assert_eq!(blocks("incref"), 1 + more);
         assert_eq!(blocks("drop"), 3 + more);
     }
-    assert!(matches!(simple(12, None), Err(HostError::Layout { .. })));
+    let error = simple(12, None).expect_err("fields that overlap");
+    assert_eq!(error.fault(), HostFault::Layout);
+    assert!(error.layout().is_some());
 }
 
 /// Compile a function of one instruction sequence.
@@ -566,10 +553,9 @@ fn refusal(vm: &Vm, edit: impl FnOnce(&mut CodeBuilder)) -> CompileError {
 
 fn refused(vm: &Vm, code: cladonia::bytecode::Code) -> CompileError {
     let task = Task::function(Arc::new(code), vm.parts());
-    match vm.engine.borrow_mut().build(task, vm) {
-        Err(InstallError::Compile(error)) => error,
-        other => panic!("{other:?}"),
-    }
+    let error = vm.engine.borrow_mut().build(task, vm);
+    let error = error.expect_err("a refusal");
+    error.compile_error().expect("no compile").clone()
 }
 
 #[test]
@@ -581,13 +567,9 @@ fn what_a_partial_host_lacks_is_named() {
             .emit(Op::BuildList, 1)
             .emit(Op::ReturnValue, 0);
     });
-    let expected = CompileError::Missing {
-        function: "f".to_owned(),
-        host: "tiny",
-        what: "helper",
-        name: "build_list",
-    };
-    assert_eq!(error, expected);
+    assert_eq!(error.missing(), Some(("helper", "build_list")));
+    let text = "`f` needs the helper `build_list`, which the host `tiny` lacks";
+    assert_eq!(error.to_string(), text);
 }
 
 #[test]
@@ -598,12 +580,12 @@ fn bad_bytecode_is_refused_with_all_that_is_wrong() {
     b.emit(Op::LoadFast, x).emit(Op::ReturnValue, 0);
     let mut code = b.finish().unwrap();
     code.instrs[0].arg = 7;
-    match refused(&vm, code) {
-        CompileError::BadBytecode { name, errors } => {
-            assert_eq!((name.as_str(), errors.0.len()), ("f", 1));
-        }
-        other => panic!("{other}"),
-    }
+    let error = refused(&vm, code);
+    assert!(error.is_host_bug());
+    assert_eq!(
+        error.verifier_errors().map(|errors| errors.0.len()),
+        Some(1)
+    );
 }
 
 #[test]
@@ -616,7 +598,8 @@ fn an_unsupported_instruction_is_refused() {
             .emit(Op::LoadFast, x)
             .emit(Op::ReturnValue, 0);
     });
-    assert!(matches!(error, CompileError::Unsupported { .. }), "{error}");
+    assert!(error.is_unsupported(), "{error}");
+    assert_eq!(error.line(), Some(1));
 }
 
 /// A world that can't watch names.
@@ -642,10 +625,8 @@ fn what_can_not_be_watched_is_not_relied_on() {
     vm.threshold.set(u64::MAX);
     call(&vm, "fib", &[10]).unwrap();
     let made = vm.engine.borrow_mut().build(task(&vm, "fib"), &Blind(&vm));
-    assert!(
-        matches!(made, Err(InstallError::Unwatched { .. })),
-        "{made:?}"
-    );
+    let error = made.expect_err("a name that can't be watched");
+    assert!(error.is_unwatched(), "{error}");
 }
 
 #[test]
@@ -695,6 +676,33 @@ fn engines_on_several_threads_do_not_meet() {
     for (k, sum) in (0..).zip(sums) {
         assert_eq!(sum, (0..25).map(|n| fib(n % 12 + k)).sum::<i64>());
     }
+}
+
+#[test]
+fn back_edges_of_a_loop_are_counted_apart_from_calls() {
+    let vm = vm();
+    let function = vm.global("power").unwrap();
+    let power = hot(&function);
+    let back = power.code().instrs.iter();
+    let header = Pc(back.clone().find(|i| i.op == Op::JumpBackward).unwrap().arg);
+    assert!(!power.count_back_edge(header, 2) && !power.count_back_edge(header, 2));
+    assert!(
+        power.count_back_edge(header, 2),
+        "the third jump is above two"
+    );
+    assert!(power.loop_unit(header).is_none());
+    let live = vec![Type::LONG_EXACT; power.code().locals.len()];
+    let task = power.loop_task(header, live, vm.parts());
+    assert!(!power.count_back_edge(header, 2), "a task is open");
+    power.loop_installed(header, vm.engine.borrow_mut().build(task, &vm));
+    let unit = power.loop_unit(header).expect("a unit");
+    assert_eq!(unit.info().entry, Entry::Loop(header));
+    assert!(!power.count_back_edge(header, 2), "it has a unit");
+    assert!(power.unit().is_none(), "the function has none");
+    vm.engine.borrow().invalidate(&unit);
+    assert!(power.loop_unit(header).is_none());
+    assert!(power.count_back_edge(header, 2));
+    assert!(power.loop_refusal(header).is_none() && power.refusal().is_none());
 }
 
 #[test]

@@ -26,7 +26,6 @@ fn every_excerpt_of_the_guide_stands_in_the_example() {
     let text = read("examples/tiny_host/intrinsics.lir") + &read("examples/tiny_host/program.tbc");
     let tests = read("jit-tests/embedding.rs");
     let tracing = read("jit-tests/tracing/vm.rs");
-    let reference = read("hosts/reference/src/runtime/intrinsics.rs");
     let units = read("hosts/reference/src/runtime/units.rs");
     let mut found = 0;
     let mut rest = guide.as_str();
@@ -38,7 +37,6 @@ fn every_excerpt_of_the_guide_stands_in_the_example() {
             "text" => &text,
             "rust,embedding" => &tests,
             "rust,tracing" => &tracing,
-            "rust,reference" => &reference,
             "rust,units" => &units,
             other => panic!("an excerpt of what? `{other}`"),
         };

@@ -3,8 +3,9 @@
 //! The crate knows no particular host. A host runtime describes itself with [`host`], passes a
 //! function as typed [`bytecode`], and gets machine code from the [`engine`].
 //!
-//! `docs/guide.md` goes through a complete host, `examples/tiny_host`; `docs/SUMMARY.md` is the
-//! index of the book. Start with [`host::HostBuilder`], [`engine::Engine`] and [`engine::Hot`].
+//! The [guide] builds a host in six steps. `docs/guide.md` goes through a larger one,
+//! `examples/tiny_host`; `docs/SUMMARY.md` is the index of the book. Start with
+//! [`host::HostBuilder`], [`engine::Engine`] and [`engine::Hot`].
 //!
 //! # Example
 //!
@@ -44,9 +45,7 @@
 //! // The host's classes, each known by the address of its class object (here: any number).
 //! let id = HostId::new();
 //! let class = |class, bases: &[_], token| {
-//!     let mut desc = ClassDesc::builtin(class, bases.to_vec());
-//!     (desc.is_builtin_itself, desc.token) = (true, token);
-//!     id.register_class(desc)
+//!     id.register_class(ClassDesc::builtin(class, bases.to_vec()).with_token(token))
 //! };
 //! let object = class(Predefined::Object, &[], 0x1000)?;
 //! let int = class(Predefined::Long, &[object], 0x2000)?;
@@ -61,14 +60,10 @@
 //! host.define("drop_frame", drop_frame as extern "C" fn(_, _));
 //! let dealloc = host.define("dealloc", dealloc as extern "C" fn(_));
 //! let box_int = host.define("box_int", box_int as extern "C" fn(_) -> _);
-//! host.counted(Counted {
-//!     class: Field::new("class", 0, Width::Ptr),
-//!     count: Field::new("count", 8, Width::U32),
-//!     int: Field::new("int", 16, Width::I64),
-//!     tagged_int: None,
-//!     dealloc,
-//!     box_int,
-//! });
+//! let class = Field::new("class", 0, Width::Ptr);
+//! let count = Field::new("count", 8, Width::U32);
+//! let int = Field::new("int", 16, Width::I64);
+//! host.counted(Counted::new(class, count, dealloc).ints(int, box_int));
 //! host.frame_slots(16).frame_position(8);
 //! let host = Arc::new(host.finish()?);
 //!
@@ -95,20 +90,51 @@
 #![deny(missing_docs)]
 // Types are ordered partially: "not below" is a query of its own, and a frequent one.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
+// Much of the compiler is for inspection and tests, which reach it through the feature.
+#![cfg_attr(not(feature = "internals"), allow(dead_code, unused_imports))]
 
-pub mod access;
 pub mod bytecode;
 pub mod code;
-pub mod codegen;
 pub mod engine;
 pub mod exits;
 pub mod facts;
-pub mod hir;
 pub mod host;
-pub mod infer;
 pub mod lir;
 pub mod ll;
-pub mod lower;
-pub mod opt;
-pub mod typegraph;
 pub mod types;
+
+// The layers of the compiler itself: public only for tools that look inside.
+
+#[cfg(not(feature = "internals"))]
+mod access;
+#[cfg(feature = "internals")]
+pub mod access;
+#[cfg(not(feature = "internals"))]
+mod codegen;
+#[cfg(feature = "internals")]
+pub mod codegen;
+#[cfg(not(feature = "internals"))]
+mod hir;
+#[cfg(feature = "internals")]
+pub mod hir;
+#[cfg(not(feature = "internals"))]
+mod infer;
+#[cfg(feature = "internals")]
+pub mod infer;
+#[cfg(not(feature = "internals"))]
+mod lower;
+#[cfg(feature = "internals")]
+pub mod lower;
+#[cfg(not(feature = "internals"))]
+mod opt;
+#[cfg(feature = "internals")]
+pub mod opt;
+#[cfg(not(feature = "internals"))]
+mod typegraph;
+#[cfg(feature = "internals")]
+pub mod typegraph;
+
+/// The chapter "A host in six steps" of the book. The pages that it links to are in `docs/`.
+#[cfg(doc)]
+#[doc = include_str!("../docs/steps.md")]
+pub mod guide {}

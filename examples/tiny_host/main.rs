@@ -367,14 +367,8 @@ fn describe(id: HostId, singletons: &[Value; 3]) -> Result<Host, Box<dyn Error>>
     let int = Field::new("wide", offset_of!(Object, wide), Width::I64);
     let dealloc = host.define("dealloc", free as extern "C" fn(_));
     let box_int = host.define("box_int", box_int as extern "C" fn(_) -> _);
-    host.counted(Counted {
-        class,
-        count,
-        int,
-        tagged_int: Some(&raw const INT as u64),
-        dealloc,
-        box_int,
-    });
+    let objects = Counted::new(class, count, dealloc).ints(int, box_int);
+    host.counted(objects.tagged_ints(&raw const INT as u64));
     host.frame_slots(size_of::<Frame>() as i32).uninterrupted();
     host.frame_position(offset_of!(Frame, position));
     host.intrinsics(Effects::READS, include_str!("intrinsics.lir"));
@@ -405,16 +399,17 @@ impl Vm {
     fn class_of(&self, value: &Value) -> ClassHandle {
         match value.class() {
             Class::Object => self.pair,
-            class => self.host.id.builtin_class(*class).expect("one of ours"),
+            class => self.host.id().builtin_class(*class).expect("one of ours"),
         }
     }
 
     /// What the compiler calls a value.
     fn handle(&self, value: &Value) -> ObjectHandle {
-        let mut desc = ObjectDesc::new(format!("{:?}", value.class()), self.class_of(value));
-        (desc.token, desc.immortal) = (value.0.get(), value.as_object().is_none());
-        self.known.borrow_mut().insert(desc.token, value.clone());
-        self.host.id.register_object(desc).expect("ours")
+        let desc = ObjectDesc::new(format!("{:?}", value.class()), self.class_of(value));
+        let is_word = value.as_object().is_none();
+        let desc = desc.with_token(value.0.get()).with_immortal(is_word);
+        self.known.borrow_mut().insert(value.0.get(), value.clone());
+        self.host.id().register_object(desc).expect("ours")
     }
     fn known(&self, handle: ObjectHandle) -> Option<Value> {
         self.known.borrow().get(&handle.token()).cloned()
@@ -433,10 +428,11 @@ impl Vm {
     pub fn new(document: &str) -> Result<Vm, Box<dyn Error>> {
         let id = HostId::new();
         let class = |class: &'static Class, bases: &[ClassHandle]| {
-            let mut desc = ClassDesc::builtin(*class, bases.to_vec());
-            desc.is_builtin_itself = !std::ptr::eq(class, &PAIR);
-            desc.token = &raw const *class as u64;
-            id.register_class(desc)
+            let desc = match std::ptr::eq(class, &PAIR) {
+                true => ClassDesc::new("pair", bases.to_vec(), *class),
+                false => ClassDesc::builtin(*class, bases.to_vec()),
+            };
+            id.register_class(desc.with_token(&raw const *class as u64))
         };
         let object = class(&OBJECT, &[])?;
         class(&BOOL, &[class(&INT, &[object])?, object])?;

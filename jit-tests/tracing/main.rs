@@ -7,7 +7,7 @@ mod vm;
 
 use cladonia::bytecode::Document;
 use cladonia::code::{CodeMemory, Config, NativeStack, VisitError};
-use cladonia::engine::{CompileError, Engine, Entry, Execution, InstallError, Replay, Request};
+use cladonia::engine::{CompileOptions, CompileReason, Engine, Entry, Execution, InstallReason, Replay, Request};
 use cladonia::host::{Lifetimes, Snapshot, print_host, read_units};
 use vm::Vm;
 
@@ -137,7 +137,7 @@ fn a_reference_that_is_not_shown_is_noticed() {
 #[test]
 fn nothing_is_counted() {
     let vm = Vm::new(PROGRAM);
-    vm.engine.borrow_mut().keep_dumps = true;
+    vm.engine.borrow_mut().set_options(CompileOptions::new().keep_dumps(true));
     vm.threshold.set(WARM);
     for name in ["floats", "tree", "lists", "swap", "apply"] {
         (0..2 * WARM).for_each(|_| drop(vm.run(name, &[3])));
@@ -174,10 +174,15 @@ fn a_collection_where_none_was_to_be_is_an_error() {
 #[test]
 fn the_lir_interpreter_is_not_for_objects_that_move() {
     let vm = Vm::new(PROGRAM);
-    vm.engine.borrow_mut().execution = Execution::Oracle;
+    let oracle = CompileOptions::new().execution(Execution::Oracle);
+    vm.engine.borrow_mut().set_options(oracle);
     let task = vm.function("tree").task(vm.parts());
     match vm.engine.borrow_mut().build(task, &vm) {
-        Err(InstallError::Compile(CompileError::Invalid(what))) => assert!(what.contains("collector"), "{what}"),
+        Err(error) => {
+            let reason = InstallReason::NotCompiled(CompileReason::InvalidRequest);
+            assert_eq!(error.reason(), reason);
+            assert!(error.to_string().contains("collector"), "{error}");
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -196,7 +201,7 @@ fn a_replay_is_traced_too() {
     };
     let host = vm.engine.borrow().host().clone();
     let compile = |engine: &mut Engine, replay: &Replay| {
-        engine.keep_dumps = true;
+        engine.set_options(CompileOptions::new().keep_dumps(true));
         let unit = engine.compile(Request::from(replay)).expect("a unit");
         let (_, lir) = unit.dumps.iter().find(|(stage, _)| *stage == "lir").expect("a dump");
         lir.clone()
@@ -207,8 +212,8 @@ fn a_replay_is_traced_too() {
     let text = text.replace(" 0x0 (", " 0x1 (");
     let units = read_units(&Document::parse(&text).expect("a document")).expect("a unit");
     let read = &units[0];
-    assert_eq!(read.host.lifetimes, host.lifetimes);
-    assert!(matches!(read.host.lifetimes, Lifetimes::Traced { .. }));
+    assert_eq!(read.host.lifetimes(), host.lifetimes());
+    assert!(matches!(read.host.lifetimes(), Lifetimes::Traced { .. }));
     let mut engine =
         Engine::new(read.host.clone(), CodeMemory::new(Config::new()).expect("memory")).expect("an engine");
     assert_eq!(compile(&mut engine, &read.replay), lir);

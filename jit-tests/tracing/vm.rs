@@ -341,7 +341,7 @@ impl Vm {
     }
 
     pub fn parts(&self) -> UnitParts {
-        let part = |name| self.host.intrinsics[self.host.intrinsic(name)].func.clone();
+        let part = |name| self.host.intrinsic_func(name).clone();
         UnitParts::new(part("enter"), part("leave"))
     }
 
@@ -535,15 +535,14 @@ impl World for Vm {
 
 impl Vm {
     fn class(&self, class: Class) -> ClassHandle {
-        self.host.id.builtin_class(class).expect("one of ours")
+        self.host.id().builtin_class(class).expect("one of ours")
     }
 
     /// What the compiler calls a value that does not move.
     fn handle(&self, value: u64, class: Class) -> ObjectHandle {
         *self.known.borrow_mut().entry(value).or_insert_with(|| {
-            let mut desc = ObjectDesc::new(format!("{class:?} {value:#x}"), self.class(class));
-            desc.token = value;
-            self.host.id.register_object(desc).expect("an object of ours")
+            let desc = ObjectDesc::new(format!("{class:?} {value:#x}"), self.class(class));
+            self.host.id().register_object(desc.with_token(value)).expect("an object of ours")
         })
     }
 
@@ -569,8 +568,8 @@ impl Vm {
         for (i, class) in CLASSES.iter().enumerate() {
             // `Object`, and before it `Long` for `Bool`.
             let bases = classes.iter().copied().take(if i == 2 { 2 } else { 1 });
-            let mut desc = ClassDesc::builtin(*class, bases.rev().collect());
-            (desc.is_builtin_itself, desc.token) = (true, class_word(*class));
+            let desc = ClassDesc::builtin(*class, bases.rev().collect());
+            let desc = desc.with_token(class_word(*class));
             classes.push(id.register_class(desc).expect("a class of ours"));
         }
         let singletons = [Class::NoneType, Class::Bool, Class::Bool];

@@ -77,7 +77,7 @@ pub enum Test {
     /// A guard at the accessor's definition checks it.
     Guarded(TypeCheck),
     /// The access itself checks it.
-    Test(TypeCheck),
+    Checked(TypeCheck),
     /// No type check suffices: the access must look whether the attribute exists.
     Validate,
 }
@@ -86,7 +86,7 @@ impl Test {
     /// The check, if there is one.
     pub fn check(&self) -> Option<&TypeCheck> {
         match self {
-            Test::Constrained(check) | Test::Guarded(check) | Test::Test(check) => Some(check),
+            Test::Constrained(check) | Test::Guarded(check) | Test::Checked(check) => Some(check),
             Test::ConstrainedMany | Test::Validate => None,
         }
     }
@@ -97,7 +97,7 @@ impl fmt::Display for Test {
         match self {
             Test::Constrained(c) => write!(f, "constrained-{}-{}", c.exactness, c.aspect),
             Test::Guarded(c) => write!(f, "guarded-{}-{}", c.exactness, c.aspect),
-            Test::Test(c) => write!(f, "test-{}-{}", c.exactness, c.aspect),
+            Test::Checked(c) => write!(f, "test-{}-{}", c.exactness, c.aspect),
             Test::ConstrainedMany => f.write_str("constrained-many"),
             Test::Validate => f.write_str("validate"),
         }

@@ -181,24 +181,7 @@ pub(super) fn steps(plan: &AccessPlan, attrs: &[Name]) -> Vec<Step> {
         Context::FinalAccessor | Context::Unset => {}
     }
     // The test.
-    let tested = match &plan.test {
-        Test::Test(check) if plan.base.is_none() || check.aspect == Aspect::Type => {
-            let test = match (check.exactness, check.aspect) {
-                (Exactness::Specific, Aspect::Instance) => Instruction::TestSpecificInstance,
-                (Exactness::Specific, Aspect::Type) => Instruction::TestSpecificType,
-                (Exactness::Specific, _) => Instruction::TestSpecificObject,
-                (Exactness::Common, Aspect::Instance) => Instruction::TestCommonInstance,
-                (Exactness::Common, Aspect::Type) => Instruction::TestCommonType,
-                (Exactness::Common, _) => Instruction::TestCommonObject,
-            };
-            let what = match (&plan.base, &plan.name) {
-                (Some(_), Some(text)) => name(text.as_str()),
-                _ => accessor.clone(),
-            };
-            Some(of(test, [what, name(&*check.ty)]))
-        }
-        _ => None,
-    };
+    let tested = tested(plan, &accessor);
     if let Some(test) = &tested {
         if plan.base.is_some() || !first_emitted {
             steps.push(test.clone());
@@ -241,51 +224,79 @@ pub(super) fn steps(plan: &AccessPlan, attrs: &[Name]) -> Vec<Step> {
             };
         }
     }
+    steps.extend(last_step(plan, last, accessor, context));
+    steps
+}
+
+/// The test of an accessor's type, if the access makes it.
+fn tested(plan: &AccessPlan, accessor: &Step) -> Option<Step> {
+    match &plan.test {
+        Test::Checked(check) if plan.base.is_none() || check.aspect == Aspect::Type => {
+            let test = match (check.exactness, check.aspect) {
+                (Exactness::Specific, Aspect::Instance) => Instruction::TestSpecificInstance,
+                (Exactness::Specific, Aspect::Type) => Instruction::TestSpecificType,
+                (Exactness::Specific, _) => Instruction::TestSpecificObject,
+                (Exactness::Common, Aspect::Instance) => Instruction::TestCommonInstance,
+                (Exactness::Common, Aspect::Type) => Instruction::TestCommonType,
+                (Exactness::Common, _) => Instruction::TestCommonObject,
+            };
+            let what = match (&plan.base, &plan.name) {
+                (Some(_), Some(text)) => name(text.as_str()),
+                _ => accessor.clone(),
+            };
+            Some(of(test, [what, name(&*check.ty)]))
+        }
+        _ => None,
+    }
+}
+
+/// The step behind the look-ups: the call, the load of a constant, the store, or the last look-up
+/// itself.
+fn last_step(plan: &AccessPlan, last: &str, accessor: Step, context: Option<Step>) -> Option<Step> {
+    use FinalMethod as F;
+    let is_invoke = matches!(plan.final_method, F::StaticInvoke | F::AccessInvoke);
     let origin = || name(plan.origin.as_deref().unwrap_or("-"));
     match plan.final_method {
         F::StaticAssign => {
             let parent = plan.parent.as_deref().unwrap_or("-");
             let operands = [name(parent), name(last), name("<value>")];
-            steps.push(of(Instruction::StoreViaObject, operands));
+            Some(of(Instruction::StoreViaObject, operands))
         }
         F::StaticGet => {
             let instance = context.unwrap_or(accessor);
-            steps.push(of(Instruction::CallGetter, [instance, origin()]));
+            Some(of(Instruction::CallGetter, [instance, origin()]))
         }
         F::Static | F::StaticInvoke => {
             let context = context.unwrap_or_else(|| accessor.clone());
             match (plan.context_test, is_invoke) {
-                (ContextTest::Ignore, _) => {
-                    steps.push(of(Instruction::LoadStaticIgnore, [origin()]))
-                }
-                (ContextTest::Replace, true) => {}
+                (ContextTest::Ignore, _) => Some(of(Instruction::LoadStaticIgnore, [origin()])),
+                (ContextTest::Replace, true) => None,
                 (ContextTest::Replace, false) => {
-                    steps.push(of(Instruction::LoadStaticReplace, [context, origin()]));
+                    Some(of(Instruction::LoadStaticReplace, [context, origin()]))
                 }
                 (ContextTest::Test, true) => {
-                    steps.push(of(Instruction::TestContextStatic, [context, origin()]));
+                    Some(of(Instruction::TestContextStatic, [context, origin()]))
                 }
                 (ContextTest::Test, false) => {
-                    steps.push(of(Instruction::LoadStaticTest, [context, origin()]));
+                    Some(of(Instruction::LoadStaticTest, [context, origin()]))
                 }
             }
         }
         F::Access | F::AccessInvoke => {
             let context = context.unwrap_or_else(|| name("<context>"));
             let is_access = plan.final_method == F::Access;
-            steps.push(match (plan.context_test, is_access) {
+            Some(match (plan.context_test, is_access) {
                 (ContextTest::Ignore, _) | (ContextTest::Replace, false) => accessor,
                 (ContextTest::Replace, true) => of(Instruction::UpdateContext, [context, accessor]),
                 (ContextTest::Test, true) => of(Instruction::TestContext, [context, accessor]),
                 (ContextTest::Test, false) => {
                     of(Instruction::TestContextRevert, [context, accessor])
                 }
-            });
+            })
         }
-        F::Assign | F::Delete => steps.push(accessor),
-        F::Generic => {}
+        F::Assign | F::Delete => Some(accessor),
+        F::Generic => None,
     }
-    steps
 }
 
 /// Returns true if a name may represent the accessor of a call: the accessor is known to have the

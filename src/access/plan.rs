@@ -288,7 +288,7 @@ impl Deduction<'_> {
             _ => first,
         };
         let test = self.test(unit, access, &types, &first);
-        if let (None, Test::Guarded(check) | Test::Test(check)) = (&base, &test)
+        if let (None, Test::Guarded(check) | Test::Checked(check)) = (&base, &test)
             && (check.exactness, check.aspect) == (Exactness::Specific, Aspect::Type)
         {
             // A class represents the accessor only if it is the exact one; a base class does not.
@@ -311,7 +311,7 @@ impl Deduction<'_> {
             .collect();
         if access.is_super {
             return match check_for(self.world, types) {
-                Some(check) => Test::Test(check),
+                Some(check) => Test::Checked(check),
                 None => Test::Validate,
             };
         }
@@ -333,7 +333,7 @@ impl Deduction<'_> {
             return Test::Guarded(check);
         }
         match check_for(self.world, &asked) {
-            Some(check) => Test::Test(check),
+            Some(check) => Test::Checked(check),
             None => Test::Validate,
         }
     }
@@ -469,7 +469,7 @@ impl Deduction<'_> {
                     }
                 }
             }
-            let is_told = !matches!(test, Test::Test(_)) || at > 0;
+            let is_told = !matches!(test, Test::Checked(_)) || at > 0;
             if let (AttributeOwner::Instance(class), true) = (&candidate.accessor, is_told)
                 && !self.world.classes[class].is_builtin
             {
@@ -533,19 +533,7 @@ impl Deduction<'_> {
             // class does not.
             parent = walk.base.clone().filter(|_| is_single);
         }
-        let invoked = access.invocation.is_some();
-        let mut final_method = match access.action {
-            Action::Store if parent.is_some() => FinalMethod::StaticAssign,
-            Action::Store => FinalMethod::Assign,
-            Action::Delete => FinalMethod::Delete,
-            Action::Load if origin.is_some() && is_getter => FinalMethod::StaticGet,
-            Action::Load => match (origin.is_some(), invoked) {
-                (true, true) => FinalMethod::StaticInvoke,
-                (true, false) => FinalMethod::Static,
-                (false, true) => FinalMethod::AccessInvoke,
-                (false, false) => FinalMethod::Access,
-            },
-        };
+        let mut final_method = final_method(access, origin.is_some(), is_getter, parent.is_some());
         if is_generic {
             (final_method, origin, parent) = (FinalMethod::Generic, None, None);
             walk.watches.clear();
@@ -574,14 +562,14 @@ impl Deduction<'_> {
         }
         let is_word = walk.base.is_some()
             || match &test {
-                Test::Constrained(_) | Test::Guarded(_) | Test::Test(_) => true,
+                Test::Constrained(_) | Test::Guarded(_) | Test::Checked(_) => true,
                 Test::ConstrainedMany | Test::Validate => false,
             };
         let accessor_kinds = walk.candidates.iter().map(|c| c.accessor.kind()).collect();
         AccessPlan {
             name: access.name.clone(),
             test_type: match &test {
-                Test::Test(check) => Some(check.ty.clone()),
+                Test::Checked(check) => Some(check.ty.clone()),
                 _ => None,
             },
             first_method: first_method(walk.base.is_some(), is_word, &walk.first),
@@ -612,6 +600,28 @@ impl Deduction<'_> {
             instance: general(self.world, &types.instance),
             module: types.module.clone(),
         }
+    }
+}
+
+/// The last step of an access whose attribute is a known constant or getter (`has_origin`), or whose
+/// object is known (`has_parent`).
+fn final_method(
+    access: &Access,
+    has_origin: bool,
+    is_getter: bool,
+    has_parent: bool,
+) -> FinalMethod {
+    match access.action {
+        Action::Store if has_parent => FinalMethod::StaticAssign,
+        Action::Store => FinalMethod::Assign,
+        Action::Delete => FinalMethod::Delete,
+        Action::Load if has_origin && is_getter => FinalMethod::StaticGet,
+        Action::Load => match (has_origin, access.invocation.is_some()) {
+            (true, true) => FinalMethod::StaticInvoke,
+            (true, false) => FinalMethod::Static,
+            (false, true) => FinalMethod::AccessInvoke,
+            (false, false) => FinalMethod::Access,
+        },
     }
 }
 

@@ -10,6 +10,26 @@ use std::collections::HashMap;
 
 /// Code objects with the classes and objects that they refer to. Those belong to a simulated host
 /// that exists as long as the document.
+///
+/// ```
+/// use cladonia::bytecode::{Document, Op};
+///
+/// let text = r#"code "twice" {
+///   params 1
+///   local x
+///   stack 2
+///   load_fast x
+///   load_fast x
+///   binary_op +
+///   return_value
+/// }"#;
+/// let document = Document::parse(text).expect("a document");
+/// let code = &document.codes[0];
+/// code.verify().expect("bytecode that is well-formed");
+/// assert_eq!(code.instrs[2].op, Op::BinaryOp);
+/// // The text form prints back, with the index of each instruction.
+/// assert!(code.to_string().contains("@2  binary_op +"));
+/// ```
 #[derive(Debug)]
 pub struct Document {
     /// The codes.

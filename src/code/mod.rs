@@ -36,6 +36,9 @@ mod symbols;
 
 pub use frames::{FrameMap, NativeStack, VisitError};
 pub use gdb::Registration as DebuggerName;
+#[cfg(not(feature = "internals"))]
+pub(crate) use provider::{Provider, UnitPages};
+#[cfg(feature = "internals")]
 pub use provider::{Provider, UnitPages};
 
 use arena::Arena;

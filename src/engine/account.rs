@@ -1,7 +1,8 @@
 //! The engine's reports about its units and itself, and notifications of changes, which also arrive
 //! while it is compiling.
 
-use super::units::{InstallError, Shared, UnitHandle, UnitId};
+use super::error::InstallError;
+use super::units::{Shared, UnitHandle, UnitId};
 use super::{Engine, Entry};
 use crate::bytecode::{Pc, Reason};
 use crate::exits::ExitKind;

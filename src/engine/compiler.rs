@@ -1,8 +1,10 @@
 //! The pipeline driver: bytecode in, a unit of machine code out. It does not keep the units.
 
+use super::error::{CompileError, CompileFault};
+use super::options::{CompileOptions, Verification};
 use super::oracle::{self, Execution, Interpreted, Planted};
 use super::routines::Routines;
-use crate::bytecode::{Code, Met, Pc, Reason, VerifierErrors};
+use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::code::CodeMemory;
 use crate::codegen::{self, Cache, Codegen, CompiledCode};
 use crate::exits::{ExitRecord, Exits};
@@ -20,26 +22,64 @@ use crate::types::Type;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-/// A request to compile.
+/// A request to compile, for hosts that keep the unit themselves
+/// ([`Engine::compile`](super::Engine::compile)); a [`Task`](super::Task) is the managed form.
 pub struct Request<'a> {
-    /// The code.
-    pub code: &'a Code,
-    /// The entry.
-    pub entry: Entry,
-    /// Types of the locals (and, at a loop, of the stack entries after them) as they are now.
-    pub live: &'a [Type],
-    /// The `World`.
-    pub world: &'a dyn World,
-    /// The host's parts.
-    pub parts: UnitParts,
-    /// Speculations that must not be repeated: (instruction, reason).
-    pub avoid: &'a HashSet<(Pc, Reason)>,
-    /// Classes of receivers that were observed where the speculated class was wrong, by
+    pub(super) code: &'a Code,
+    pub(super) entry: Entry,
+    pub(super) live: &'a [Type],
+    pub(super) world: &'a dyn World,
+    pub(super) parts: UnitParts,
+    pub(super) avoid: &'a HashSet<(Pc, Reason)>,
+    pub(super) met: &'a HashMap<Pc, Met>,
+}
+
+/// No failed speculation.
+static NONE_FAILED: LazyLock<HashSet<(Pc, Reason)>> = LazyLock::new(HashSet::default);
+/// No observed class.
+static NONE_MET: LazyLock<HashMap<Pc, Met>> = LazyLock::new(HashMap::default);
+
+impl<'a> Request<'a> {
+    /// A request without knowledge of earlier runs.
+    pub fn new(
+        code: &'a Code,
+        entry: Entry,
+        parts: UnitParts,
+        world: &'a dyn World,
+    ) -> Request<'a> {
+        Request {
+            code,
+            entry,
+            live: &[],
+            world,
+            parts,
+            avoid: &NONE_FAILED,
+            met: &NONE_MET,
+        }
+    }
+
+    /// Sets the types of the arguments (at a loop: of the locals, and of the stack entries after
+    /// them) as they are now.
+    pub fn live(mut self, live: &'a [Type]) -> Request<'a> {
+        self.live = live;
+        self
+    }
+
+    /// Sets the speculations that must not be repeated: (instruction, reason).
+    pub fn avoid(mut self, avoid: &'a HashSet<(Pc, Reason)>) -> Request<'a> {
+        self.avoid = avoid;
+        self
+    }
+
+    /// Sets the classes of receivers that were observed where the speculated class was wrong, by
     /// instruction.
-    pub met: &'a HashMap<Pc, Met>,
+    pub fn met(mut self, met: &'a HashMap<Pc, Met>) -> Request<'a> {
+        self.met = met;
+        self
+    }
 }
 
 impl Request<'_> {
@@ -59,67 +99,16 @@ impl Request<'_> {
 
 impl<'a> From<&'a Replay> for Request<'a> {
     fn from(replay: &'a Replay) -> Request<'a> {
-        Request {
-            code: &replay.code,
-            entry: replay.entry,
-            live: &replay.live,
-            world: &replay.world,
-            parts: replay.parts.clone(),
-            avoid: &replay.avoid,
-            met: &replay.met,
-        }
+        Request::new(
+            &replay.code,
+            replay.entry,
+            replay.parts.clone(),
+            &replay.world,
+        )
+        .live(&replay.live)
+        .avoid(&replay.avoid)
+        .met(&replay.met)
     }
-}
-
-/// The reason why nothing was compiled.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum CompileError {
-    /// The function has a construct that is not supported.
-    #[error("{what} is not compiled (line {line})")]
-    Unsupported {
-        /// The construct.
-        what: String,
-        /// The line.
-        line: u32,
-    },
-    /// The function is larger than the limits.
-    #[error("{what} exceeds the limit of {limit}")]
-    LimitExceeded {
-        /// The limited quantity.
-        what: String,
-        /// The limit.
-        limit: u64,
-    },
-    /// The bytecode is not well-formed.
-    #[error("the bytecode of `{name}` is not well-formed: {errors}")]
-    BadBytecode {
-        /// The function.
-        name: String,
-        /// The faults.
-        errors: VerifierErrors,
-    },
-    /// The function needs a helper or an intrinsic that the host, which is
-    /// [partial](crate::host::HostBuilder::partial), lacks.
-    #[error("`{function}` needs the {what} `{name}`, which the host `{host}` lacks")]
-    Missing {
-        /// The function.
-        function: String,
-        /// The host.
-        host: &'static str,
-        /// `helper` or `intrinsic`.
-        what: &'static str,
-        /// Its name.
-        name: &'static str,
-    },
-    /// The engine was dropped during the compile.
-    #[error("the engine was dropped")]
-    EngineDropped,
-    /// The request contradicts itself: a bug of the host.
-    #[error("the request is wrong: {0}")]
-    Invalid(String),
-    /// A bug of Cladonia; the function stays interpreted.
-    #[error("internal: {0}")]
-    Internal(String),
 }
 
 /// A compiled unit. Dropping it frees its code: the host drops it when no frame is inside.
@@ -157,7 +146,7 @@ pub struct Unit {
     pub timings: Vec<(&'static str, Duration)>,
     /// The costs of the passes of `optimise`.
     pub log: opt::Log,
-    /// The number of checks and branches that no path needs ([`crate::infer::paths`]).
+    /// The number of checks and branches that no path needs.
     pub proved: usize,
     /// Keeps the classes and objects whose addresses are in the code alive.
     pub pins: Pins,
@@ -253,6 +242,12 @@ impl From<CompileError> for Stop {
     }
 }
 
+impl From<CompileFault> for Stop {
+    fn from(fault: CompileFault) -> Stop {
+        Stop::Failed(fault.into())
+    }
+}
+
 /// The progress of a compile whose `World` [lacked answers](World::lacks_answers).
 #[derive(Default)]
 pub(super) struct Memo {
@@ -272,7 +267,8 @@ impl Generator {
     /// [`FrozenRequest::answer`](super::FrozenRequest::answer).
     ///
     /// # Errors
-    /// As for [`Engine::compile`](super::Engine::compile). A panic is [`CompileError::Internal`].
+    /// As for [`Engine::compile`](super::Engine::compile). A panic is an
+    /// [internal](CompileError::is_internal) error.
     pub fn compile(
         &mut self,
         request: &mut super::FrozenRequest,
@@ -281,7 +277,7 @@ impl Generator {
             Ok(Ok(unit)) => Some(Ok(unit)),
             Ok(Err(Stop::LacksAnswers)) => None,
             Ok(Err(Stop::Failed(error))) => Some(Err(error)),
-            Err(panic) => Some(Err(CompileError::Internal(super::job::panic_text(&*panic)))),
+            Err(panic) => Some(Err(CompileError::internal(super::job::panic_text(&*panic)))),
         }
     }
 
@@ -305,7 +301,7 @@ impl Generator {
     /// As for [`Generator::compile`].
     pub fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
         catch_unwind(AssertUnwindSafe(|| self.0.compile_stub(func)))
-            .unwrap_or_else(|panic| Err(CompileError::Internal(super::job::panic_text(&*panic))))
+            .unwrap_or_else(|panic| Err(CompileError::internal(super::job::panic_text(&*panic))))
     }
 }
 
@@ -364,25 +360,10 @@ pub(super) struct Compiler {
     host: Arc<Host>,
     memory: CodeMemory,
     codegen: Codegen,
-    /// Options for the next unit.
-    pub(super) options: Options,
+    /// CompileOptions for the next unit.
+    pub(super) options: CompileOptions,
     pub(super) counters: Arc<oracle::Counters>,
     routines: Arc<Routines>,
-}
-
-/// Options for a unit.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Options {
-    /// Keep the text of every stage with the unit.
-    pub(super) keep_dumps: bool,
-    /// Its form of execution.
-    pub(super) execution: Execution,
-    /// A planted fault.
-    pub(super) planted: Option<Planted>,
-    /// True to emit checks for facts about memory.
-    pub(super) check_facts: bool,
-    /// Passes to leave out.
-    pub(super) without: Vec<opt::Pass>,
 }
 
 impl Compiler {
@@ -393,14 +374,14 @@ impl Compiler {
                 Codegen::new().and_then(|codegen| codegen.with_stack_maps(native_stack))
             }
         };
-        let codegen = codegen.map_err(|e| CompileError::Internal(e.to_string()))?;
+        let codegen = codegen.map_err(|e| CompileError::internal(e.to_string()))?;
         let routines = Routines::new(host.clone(), memory.clone(), codegen.fork());
         Ok(Compiler {
             host,
             memory,
             codegen,
             routines,
-            options: Options::default(),
+            options: CompileOptions::default(),
             counters: Arc::default(),
         })
     }
@@ -472,7 +453,7 @@ impl Compiler {
         validate(request)?;
         if self.options.execution != Execution::Machine && !self.host.lifetimes.are_counted() {
             let what = "the LIR interpreter holds references where no collector finds them";
-            return Err(CompileError::Invalid(what.to_owned()).into());
+            return Err(CompileError::invalid_request(what).into());
         }
         let code = Arc::new(request.code.clone());
         let start = match request.entry {
@@ -481,7 +462,7 @@ impl Compiler {
             Entry::Resume => Start::Resume(request.live),
         };
         if request.entry == Entry::Resume && !self.host.lifetimes.are_counted() {
-            return Err(CompileError::Unsupported {
+            return Err(CompileFault::Unsupported {
                 what: "a generator, where references are traced,".into(),
                 line: code.line,
             }
@@ -500,7 +481,7 @@ impl Compiler {
         dump(keep, "hir", &|| built.text.clone());
         dump(keep, "selected", &|| f.to_string());
         if f.insts.len() > MAX_HIR {
-            return Err(CompileError::LimitExceeded {
+            return Err(CompileFault::LimitExceeded {
                 what: "the number of HIR values".into(),
                 limit: MAX_HIR as u64,
             }
@@ -533,7 +514,7 @@ impl Compiler {
     ) -> Result<Generated, CompileError> {
         let Optimised { f, own } = optimised;
         let Request { entry, parts, .. } = request;
-        let Options {
+        let CompileOptions {
             keep_dumps,
             execution,
             planted,
@@ -551,15 +532,18 @@ impl Compiler {
                 lower::lower(&f, &self.host, parts, *entry, is_planted, &routines)
             }
         };
-        let lowered = lowered.map_err(|e| CompileError::Internal(format!("lowering: {e}\n{f}")))?;
-        check_exits(&lowered.exits)?;
+        let lowered = lowered.map_err(|e| CompileError::internal(format!("lowering: {e}\n{f}")))?;
+        if self.options.verification >= Verification::Passes {
+            check_exits(&lowered.exits)?;
+        }
         if let Some((what, name)) = self.host.missing_in(&lowered.func) {
-            return Err(CompileError::Missing {
+            let fault = CompileFault::Missing {
                 function: f.code.name.clone(),
                 host: self.host.name,
                 what,
                 name,
-            });
+            };
+            return Err(fault.into());
         }
         let mut dumps = Vec::new();
         if keep_dumps {
@@ -653,6 +637,7 @@ impl Compiler {
         // The exits of a closed unit are recorded as those of one frame.
         let inlines = !matches!(start, Start::Closed(_));
         let keep = self.options.keep_dumps;
+        let verifies = self.options.verification >= Verification::Passes;
         let resumed = memo.as_ref().and_then(|memo| {
             let f = memo.progress.function()?;
             Some((f.clone(), memo.text.clone()))
@@ -664,11 +649,13 @@ impl Compiler {
                 if memo.is_some() && request.world.lacks_answers() {
                     return Err(Stop::LacksAnswers);
                 }
-                let f = f.map_err(|e| CompileError::Unsupported {
+                let f = f.map_err(|e| CompileFault::Unsupported {
                     what: e.what,
                     line: e.line,
                 })?;
-                check(&f, "build")?;
+                if verifies {
+                    check(&f, "build")?;
+                }
                 let text = if keep { f.to_string() } else { String::new() };
                 (f, text)
             }
@@ -695,7 +682,7 @@ impl Compiler {
             if keep {
                 passes.push((name, f.to_string()));
             }
-            if fault.is_ok() {
+            if verifies && fault.is_ok() {
                 fault = check(f, name);
             }
         });
@@ -708,8 +695,9 @@ impl Compiler {
             }
             return Err(Stop::LacksAnswers);
         }
+        let audits = self.options.verification >= Verification::References;
         // A closed unit has no frame, and counts nothing.
-        if inlines && self.host.lifetimes.are_counted() {
+        if audits && inlines && self.host.lifetimes.are_counted() {
             check_references(&f)?;
         }
         let selected = Selected { f, text, passes };
@@ -767,7 +755,7 @@ impl Compiler {
             return self.generate(&func, exit_hook, token);
         }
         lir::verify(&func, lir::Mode::Unit, &self.host.helpers)
-            .map_err(|e| CompileError::Internal(e.to_string()))?;
+            .map_err(|e| CompileError::internal(e.to_string()))?;
         oracle::check_calls(&func, &self.host)?;
         let (host, counters) = (self.host.clone(), self.counters.clone());
         let function = Interpreted::new(func, host, exit_hook, token, counters);
@@ -795,7 +783,7 @@ impl Compiler {
         };
         self.codegen
             .compile(&self.memory, input)
-            .map_err(|e| CompileError::Internal(e.to_string()))
+            .map_err(|e| CompileError::internal(e.to_string()))
     }
 }
 
@@ -845,13 +833,11 @@ impl Clock {
 fn validate(request: &Request<'_>) -> Result<(), CompileError> {
     let code = request.code;
     if let Err(errors) = code.verify() {
-        return Err(CompileError::BadBytecode {
-            name: code.name.clone(),
-            errors,
-        });
+        let name = code.name.clone();
+        return Err(CompileFault::BadBytecode { name, errors }.into());
     }
     let given = request.live.len();
-    let invalid = |what: String| Err(CompileError::Invalid(what));
+    let invalid = |what: String| Err(CompileError::invalid_request(what));
     match request.entry {
         Entry::Resume if request.parts.suspend.is_none() || request.parts.namespace.is_some() => {
             invalid("a unit that resumes frames needs `suspend`, and no namespace".into())
@@ -887,40 +873,20 @@ struct Selected {
 /// The most times that a function is built to find out which of its instructions run user code.
 const MAX_ATTEMPTS: u32 = 8;
 
-/// True if the HIR is verified after each pass, and exit records when they are created: in debug
-/// builds, and if `CLADONIA_VERIFY` is set.
-static VERIFY: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
-    cfg!(debug_assertions) || std::env::var_os("CLADONIA_VERIFY").is_some()
-});
-
 fn check_exits(exits: &[ExitRecord]) -> Result<(), CompileError> {
-    if !*VERIFY {
-        return Ok(());
-    }
     let fault = |record: &ExitRecord| Some((record.verify().err()?, record.to_string()));
     match exits.iter().find_map(fault) {
-        Some((fault, record)) => Err(CompileError::Internal(format!("{fault}: {record}"))),
+        Some((fault, record)) => Err(CompileError::internal(format!("{fault}: {record}"))),
         None => Ok(()),
     }
 }
 
 fn check(f: &hir::Function, pass: &str) -> Result<(), CompileError> {
-    if !*VERIFY {
-        return Ok(());
-    }
-    hir::verify(f).map_err(|e| CompileError::Internal(format!("after {pass}: {e}\n{f}")))
+    hir::verify(f).map_err(|e| CompileError::internal(format!("after {pass}: {e}\n{f}")))
 }
 
-/// True if references are audited: if `CLADONIA_VERIFY` is `references`.
-static AUDIT: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
-    std::env::var_os("CLADONIA_VERIFY").is_some_and(|what| what == "references")
-});
-
 fn check_references(f: &hir::Function) -> Result<(), CompileError> {
-    if !*AUDIT {
-        return Ok(());
-    }
-    hir::check_balance(f).map_err(|e| CompileError::Internal(format!("references: {e}\n{f}")))
+    hir::check_balance(f).map_err(|e| CompileError::internal(format!("references: {e}\n{f}")))
 }
 
 /// Functions with more HIR values than this are not compiled.

@@ -1,6 +1,7 @@
 //! A request as a value, which another thread can compile, and which the engine's jobs contain.
 
-use super::compiler::{Compiler, Memo, Options, Request, Stop, Unit};
+use super::compiler::{Compiler, Memo, Request, Stop, Unit};
+use super::options::CompileOptions;
 use super::{Entry, UnitParts};
 use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::host::{FrozenWorld, World};
@@ -19,14 +20,14 @@ pub struct FrozenRequest {
     pub(super) parts: UnitParts,
     avoid: HashSet<(Pc, Reason)>,
     met: HashMap<Pc, Met>,
-    options: Options,
+    options: CompileOptions,
     world: FrozenWorld,
     memo: Memo,
 }
 
 impl FrozenRequest {
     pub(super) fn new(
-        options: Options,
+        options: CompileOptions,
         request: Request<'_>,
         anywhere: Option<Arc<dyn World + Send + Sync>>,
     ) -> FrozenRequest {
@@ -60,15 +61,10 @@ impl FrozenRequest {
 
     pub(super) fn compile(&mut self, compiler: &mut Compiler) -> Result<Unit, Stop> {
         compiler.options.clone_from(&self.options);
-        let request = Request {
-            code: &self.code,
-            entry: self.entry,
-            live: &self.live,
-            world: &self.world,
-            parts: self.parts.clone(),
-            avoid: &self.avoid,
-            met: &self.met,
-        };
+        let request = Request::new(&self.code, self.entry, self.parts.clone(), &self.world)
+            .live(&self.live)
+            .avoid(&self.avoid)
+            .met(&self.met);
         compiler.compile(&request, Some(&mut self.memo))
     }
 }

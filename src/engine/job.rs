@@ -1,7 +1,8 @@
 //! Compiles as values: a task, and a job that runs it on another thread.
 
-use super::compiler::{CompileError, Generator, Request, Unit};
-use super::units::{InstallError, Link, Shared, Ticket, UnitHandle};
+use super::compiler::{Generator, Request, Unit};
+use super::error::{CompileError, InstallError, InstallFault};
+use super::units::{Link, Shared, Ticket, UnitHandle};
 use super::{Engine, Entry, FrozenRequest, UnitParts};
 use crate::bytecode::{Code, Met, Pc, Reason};
 use crate::host::{FrozenWorld, World};
@@ -11,36 +12,38 @@ use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// A task to compile.
+/// A task to compile: the code with its hints, the entry, and what is known from earlier runs.
+///
+/// ```no_run
+/// # use cladonia::engine::{Engine, InstallError, Task, UnitHandle};
+/// # use cladonia::{bytecode::Code, host::{UnitParts, World}};
+/// # use std::sync::Arc;
+/// # fn build(engine: &mut Engine, code: Arc<Code>, parts: UnitParts, world: &dyn World)
+/// #     -> Result<UnitHandle, InstallError> {
+/// let cell = engine.entry_cell(code.argcount as usize)?;
+/// let task = Task::function(code, parts).publish_in(Some(cell));
+/// engine.build(task, world)
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The code, with its hints.
-    pub code: Arc<Code>,
-    /// The entry.
-    pub entry: Entry,
-    /// Types of the arguments (at a loop: of the locals, and of the stack entries after them) as
-    /// they are now. For arguments there may be fewer, or none.
-    pub live: Vec<Type>,
-    /// The host's parts. The engine fills in `token`, `cells` and `loop_counter`.
-    pub parts: UnitParts,
-    /// The cell in which a function unit is published while it is valid.
-    pub cell: Option<super::EntryCell>,
-    /// Speculations that must not be repeated: (instruction, reason).
-    pub avoid: HashSet<(Pc, Reason)>,
-    /// Classes of receivers that were observed where the speculated class was wrong, by
-    /// instruction.
-    pub met: HashMap<Pc, Met>,
-    /// True if exits may be forced though their guards hold ([`UnitHandle::force`]). The unit is
-    /// slower then.
-    pub can_force: bool,
+    pub(super) code: Arc<Code>,
+    pub(super) entry: Entry,
+    live: Vec<Type>,
+    pub(super) parts: UnitParts,
+    pub(super) cell: Option<super::EntryCell>,
+    avoid: HashSet<(Pc, Reason)>,
+    met: HashMap<Pc, Met>,
+    pub(super) can_force: bool,
 }
 
 impl Task {
-    /// A function that is called with objects.
-    pub fn function(code: Arc<Code>, parts: UnitParts) -> Task {
+    /// Code that is entered in this form. The engine fills in the token, the cells and the loop
+    /// counter of the parts.
+    pub fn new(code: Arc<Code>, entry: Entry, parts: UnitParts) -> Task {
         Task {
             code,
-            entry: Entry::Function,
+            entry,
             live: Vec::new(),
             parts,
             cell: None,
@@ -50,31 +53,71 @@ impl Task {
         }
     }
 
-    /// The request to compile it.
-    fn request<'a>(&'a self, parts: UnitParts, world: &'a dyn World) -> Request<'a> {
-        Request {
-            code: &self.code,
-            entry: self.entry,
-            live: &self.live,
-            world,
-            parts,
-            avoid: &self.avoid,
-            met: &self.met,
-        }
+    /// A function that is called with objects.
+    pub fn function(code: Arc<Code>, parts: UnitParts) -> Task {
+        Task::new(code, Entry::Function, parts)
     }
 
     /// A loop that is entered at its header from a frame of the interpreter, whose locals and stack
     /// entries have these types.
     pub fn on_stack(code: Arc<Code>, header: Pc, live: Vec<Type>, parts: UnitParts) -> Task {
-        Task {
-            entry: Entry::Loop(header),
-            live,
-            ..Task::function(code, parts)
-        }
+        Task::new(code, Entry::Loop(header), parts).live(live)
+    }
+
+    /// Sets the types of the arguments (at a loop: of the locals, and of the stack entries after
+    /// them) as they are now. For arguments there may be fewer, or none.
+    pub fn live(mut self, live: impl Into<Vec<Type>>) -> Task {
+        self.live = live.into();
+        self
+    }
+
+    /// Sets the cell in which a function unit is published while it is valid.
+    pub fn publish_in(mut self, cell: Option<super::EntryCell>) -> Task {
+        self.cell = cell;
+        self
+    }
+
+    /// Sets the speculations that must not be repeated: (instruction, reason).
+    pub fn avoid(mut self, avoid: HashSet<(Pc, Reason)>) -> Task {
+        self.avoid = avoid;
+        self
+    }
+
+    /// Sets the classes of receivers that were observed where the speculated class was wrong, by
+    /// instruction.
+    pub fn met(mut self, met: HashMap<Pc, Met>) -> Task {
+        self.met = met;
+        self
+    }
+
+    /// Sets if exits may be forced though their guards hold ([`UnitHandle::force`]). The unit is
+    /// slower then.
+    pub fn forcible(mut self, can_force: bool) -> Task {
+        self.can_force = can_force;
+        self
+    }
+
+    /// The code, with its hints.
+    pub fn code(&self) -> &Arc<Code> {
+        &self.code
+    }
+
+    /// The entry.
+    pub fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    /// The request to compile it.
+    fn request<'a>(&'a self, parts: UnitParts, world: &'a dyn World) -> Request<'a> {
+        Request::new(&self.code, self.entry, parts, world)
+            .live(&self.live)
+            .avoid(&self.avoid)
+            .met(&self.met)
     }
 }
 
-/// Compiles a task with these parts by `compile`. A panic is a [`CompileError::Internal`].
+/// Compiles a task with these parts by `compile`. A panic is an
+/// [internal](CompileError::is_internal) error.
 pub(super) fn compile(
     task: &Task,
     parts: UnitParts,
@@ -83,7 +126,7 @@ pub(super) fn compile(
 ) -> Result<Unit, CompileError> {
     let request = task.request(parts, world);
     catch_unwind(AssertUnwindSafe(|| compile(request)))
-        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
+        .unwrap_or_else(|panic| Err(CompileError::internal(panic_text(&*panic))))
 }
 
 pub(super) fn panic_text(panic: &(dyn Any + Send)) -> String {
@@ -164,7 +207,7 @@ impl Job {
     pub fn run(self) -> Finished {
         let mut inner = self.inner;
         if !inner.ticket.is_open() {
-            let made = Some(Err(CompileError::EngineDropped));
+            let made = Some(Err(CompileError::engine_dropped()));
             return Finished { inner, made };
         }
         let Inner {
@@ -177,8 +220,9 @@ impl Job {
 }
 
 impl Finished {
-    /// The reason why nothing was compiled, if so: [`CompileError::EngineDropped`] if the engine
-    /// was gone when the job ran, and there is no engine in which to install anything.
+    /// The reason why nothing was compiled, if so. It is
+    /// [`EngineDropped`](super::CompileReason::EngineDropped) if the engine was gone when the job
+    /// ran, and there is no engine in which to install anything.
     pub fn error(&self) -> Option<&CompileError> {
         self.made.as_ref()?.as_ref().err()
     }
@@ -200,7 +244,7 @@ impl Finished {
         if let Some(assumption) = stale {
             let name = inner.task.code.name.clone();
             inner.ticket.count_stale();
-            return Err(InstallError::Stale { name, assumption });
+            return Err(InstallFault::Stale { name, assumption }.into());
         }
         let Some(made) = made else {
             inner.request.answer(world);

@@ -20,9 +20,10 @@
 //! native functions are not counted.
 //!
 //! # When an engine is dropped
-//! Its units become invalid: running native code exits at its next check, and calls give
-//! [`CallError::Invalid`]. The code stays mapped until the last activation has ended and the last
-//! handle is gone. A running job ends with [`CompileError::EngineDropped`].
+//! Its units become invalid: running native code exits at its next check, and calls give a
+//! [`CallError`] that [`is_invalid`](CallError::is_invalid). The code stays mapped until the last
+//! activation has ended and the last handle is gone. A running job ends with
+//! [`CompileReason::EngineDropped`].
 //!
 //! # Collectors
 //! A host whose objects are traced ([`Lifetimes::Traced`](crate::host::Lifetimes::Traced)) finds
@@ -36,54 +37,84 @@
 //! objects to be used.
 
 mod account;
+pub mod cache;
 mod compiler;
+mod error;
 mod frozen;
 mod hot;
+pub mod inference;
 mod job;
+mod options;
 mod oracle;
 mod routines;
 mod stubs;
 mod units;
 
+pub use crate::codegen::CompiledCode;
+pub use crate::hir::InlinedCode;
 pub use crate::host::{Entry, Pins, RawMap, Replay, UnitParts};
+pub use crate::infer::paths::QuestionCost;
+pub use crate::opt::{Log, Pass, optional as optional_passes};
 pub use account::{Account, ExitInfo, Statistics, UnitInfo};
-pub use compiler::{CompileError, Generator, MAX_HIR, Request, Unit};
+pub use compiler::{Generator, MAX_HIR, Request, Unit};
+pub use error::{CallError, CompileError, CompileReason, InstallError, InstallReason};
 pub use frozen::FrozenRequest;
 pub use hot::Hot;
 pub use job::{Finished, Installed, Job, Task};
+pub use options::{CompileOptions, Verification};
 pub use oracle::{Execution, Interpreted, OracleCounts, Planted};
 pub use stubs::EntryCell;
-pub use units::{Activation, CallError, Exit, InstallError, UnitHandle, UnitId};
+pub use units::{Activation, Exit, UnitHandle, UnitId};
 
 use crate::code::CodeMemory;
-use crate::codegen::{Cache, CompiledCode};
+use crate::codegen::Cache;
 use crate::host::{Host, Recorder, World};
 use crate::lir::Func;
 use compiler::{Compiler, Stop};
+use error::InstallFault;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use units::{Shared, Ticket};
 
 /// The compiler, with its code memory and its units.
+///
+/// [`build`](Engine::build) compiles a host's functions; the [crate's page](crate) has an example.
+/// It also compiles functions that a host writes in LIR:
+///
+/// ```
+/// use cladonia::code::{CodeMemory, Config};
+/// use cladonia::engine::Engine;
+/// use cladonia::{host::HostBuilder, lir, types::HostId};
+/// use std::sync::Arc;
+///
+/// extern "C" fn exit(_unit: u64, _exit: u64, _buffer: *const u64) -> *mut u8 {
+///     unreachable!("there are no units")
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut host = HostBuilder::new("example", HostId::new());
+/// host.partial().define("exit", exit as extern "C" fn(_, _, _) -> _);
+/// let host = Arc::new(host.finish()?);
+/// let twice = r#"function "twice"(i64) -> i64 {
+/// block0(v0: i64):
+///   v1 = iadd v0, v0
+///   return v1
+/// }"#;
+/// let twice = lir::parse(twice, host.helpers())?;
+/// let mut engine = Engine::new(host, CodeMemory::new(Config::new())?)?;
+/// let code = engine.compile_stub(&twice)?;
+/// // SAFETY: the code has this signature.
+/// let twice: extern "C" fn(i64) -> i64 = unsafe { std::mem::transmute(code.entry()) };
+/// assert_eq!(twice(21), 42);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Engine {
     compiler: Compiler,
     shared: Arc<Shared>,
-    /// Keep the text of every stage with each unit.
-    pub keep_dumps: bool,
-    /// The form of execution of units that are compiled from now on.
-    pub execution: Execution,
-    /// A planted fault for units that are compiled from now on.
-    #[doc(hidden)]
-    pub planted: Option<Planted>,
-    /// True to emit checks for facts about memory in units that are compiled from now on. If a
-    /// check fails, the process ends with a message. For tests.
-    pub check_facts: bool,
-    /// Passes that are left out of compiles from now on: see [`crate::opt::optional`].
-    pub without: Vec<crate::opt::Pass>,
-    /// The input of each [`Engine::compile`] and [`Engine::build`], also of those that gave no
-    /// unit: sections of a document. Not kept if `None`.
-    pub replays: Option<Vec<String>>,
+    /// The recorded inputs: see [`Engine::set_recording`].
+    recording: Option<Vec<String>>,
 }
 
 impl Engine {
@@ -95,12 +126,7 @@ impl Engine {
         Ok(Engine {
             compiler: Compiler::new(host, memory)?,
             shared: Arc::default(),
-            keep_dumps: false,
-            execution: Execution::default(),
-            planted: None,
-            check_facts: false,
-            without: Vec::new(),
-            replays: None,
+            recording: None,
         })
     }
 
@@ -114,15 +140,27 @@ impl Engine {
         self.compiler.counters.read()
     }
 
-    /// Passes the options, which may have changed, to the compiler.
-    fn prepare(&mut self) {
-        self.compiler.options = compiler::Options {
-            keep_dumps: self.keep_dumps,
-            execution: self.execution,
-            planted: self.planted,
-            check_facts: self.check_facts,
-            without: self.without.clone(),
-        };
+    /// The options of compiles from now on.
+    pub fn options(&self) -> &CompileOptions {
+        &self.compiler.options
+    }
+
+    /// Sets the options of compiles from now on. Existing units and jobs keep theirs.
+    pub fn set_options(&mut self, options: CompileOptions) {
+        self.compiler.options = options;
+    }
+
+    /// Records the input of each [`Engine::compile`] and [`Engine::build`] from now on, also of
+    /// those that give no unit, after these: sections of a document, from which
+    /// [`read_units`](crate::host::read_units) reads each compile back. `None` ends the recording.
+    /// Returns the recording so far.
+    pub fn set_recording(&mut self, recording: Option<Vec<String>>) -> Option<Vec<String>> {
+        std::mem::replace(&mut self.recording, recording)
+    }
+
+    /// Returns true if inputs are recorded.
+    pub fn is_recording(&self) -> bool {
+        self.recording.is_some()
     }
 
     /// The code memory.
@@ -141,14 +179,13 @@ impl Engine {
     /// On a broken invariant of the compiler; a host that must not unwind catches it and treats it
     /// as `Internal`.
     pub fn compile(&mut self, request: Request<'_>) -> Result<Unit, CompileError> {
-        self.prepare();
         let compile = |compiler: &mut Compiler, request: &Request<'_>| {
             compiler.compile(request, None).map_err(|stop| match stop {
                 Stop::Failed(error) => error,
                 Stop::LacksAnswers => unreachable!("without a memo it does not stop"),
             })
         };
-        if !self.keep_dumps && self.replays.is_none() {
+        if !self.compiler.options.keep_dumps && self.recording.is_none() {
             return compile(&mut self.compiler, &request);
         }
         let recorder = Recorder::new(request.world);
@@ -158,8 +195,8 @@ impl Engine {
         };
         let made = catch_unwind(AssertUnwindSafe(|| compile(&mut self.compiler, &request)));
         let text = request.replay(recorder.snapshot()).print(self.host());
-        if let Some(replays) = &mut self.replays {
-            replays.push(text.clone());
+        if let Some(recording) = &mut self.recording {
+            recording.push(text.clone());
         }
         let mut unit = made.unwrap_or_else(|panic| resume_unwind(panic))?;
         unit.replay = Some(text);
@@ -177,7 +214,6 @@ impl Engine {
         request: Request<'_>,
         anywhere: Option<Arc<dyn World + Send + Sync>>,
     ) -> FrozenRequest {
-        self.prepare();
         FrozenRequest::new(self.compiler.options.clone(), request, anywhere)
     }
 
@@ -199,17 +235,15 @@ impl Engine {
     /// # Errors
     /// As for [`Engine::compile`].
     pub fn compile_stub(&mut self, func: &Func) -> Result<CompiledCode, CompileError> {
-        self.prepare();
         self.compiler.compile_stub(func)
     }
 
     /// Compiles a task here and installs the unit.
     ///
     /// # Errors
-    /// [`InstallError::Compile`], [`InstallError::Unwatched`], or [`InstallError::Stale`] if a
-    /// query to the `World` caused a change of one of the unit's assumptions
-    /// ([`Account::changed`]). Nothing panics: a broken invariant of the compiler is
-    /// [`CompileError::Internal`].
+    /// [`InstallError`]. It [`is_stale`](InstallError::is_stale) if a query to the `World` caused a
+    /// change of one of the unit's assumptions ([`Account::changed`]). Nothing panics: a broken
+    /// invariant of the compiler is an error that [`is_internal`](CompileError::is_internal).
     pub fn build(&mut self, task: Task, world: &dyn World) -> Result<UnitHandle, InstallError> {
         let link = units::Link::new(task.can_force);
         let ticket = Ticket::new(&self.shared);
@@ -221,7 +255,7 @@ impl Engine {
         {
             ticket.count_stale();
             let name = task.code.name.clone();
-            return Err(InstallError::Stale { name, assumption });
+            return Err(InstallFault::Stale { name, assumption }.into());
         }
         self.finish(task, link, made, world)
     }
@@ -233,11 +267,11 @@ impl Engine {
     /// # Errors
     /// As for [`Engine::build`].
     pub fn inspect(&mut self, task: &Task, world: &dyn World) -> Result<Unit, CompileError> {
-        let keep = std::mem::replace(&mut self.keep_dumps, true);
+        let keep = std::mem::replace(&mut self.compiler.options.keep_dumps, true);
         let made = job::compile(task, task.parts.clone(), world, |request| {
             self.compile(request)
         });
-        self.keep_dumps = keep;
+        self.compiler.options.keep_dumps = keep;
         made
     }
 
@@ -251,15 +285,15 @@ impl Engine {
     /// job too).
     ///
     /// # Errors
-    /// [`InstallError`]; [`InstallError::Stale`] if an assumption of the result has changed since
-    /// the job was created.
+    /// [`InstallError`]; it [`is_stale`](InstallError::is_stale) if an assumption of the result has
+    /// changed since the job was created.
     pub fn install(
         &mut self,
         finished: Finished,
         world: &dyn World,
     ) -> Result<Installed, InstallError> {
         if !finished.is_of(&self.shared) {
-            return Err(InstallError::OtherEngine);
+            return Err(InstallFault::OtherEngine.into());
         }
         match finished.into_parts(world)? {
             job::Parts::Again(job) => Ok(Installed::Again(job)),

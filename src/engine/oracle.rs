@@ -9,7 +9,7 @@
 //! A [trap](crate::lir::interp::Trap) ends the process with the place in LIR: machine code would
 //! continue with an undefined result, or crash.
 
-use super::CompileError;
+use super::error::{CompileError, CompileFault};
 use crate::exits::{EXITING, ExitId};
 use crate::host::Host;
 use crate::lir::interp::{Native, Outcome, Trap, call_address, check_signature, execute};
@@ -70,7 +70,8 @@ impl Counters {
 /// Checks that the interpreter can make all calls of a function.
 ///
 /// # Errors
-/// [`CompileError::Unsupported`] with a call that it can't make; the function is left out.
+/// A call that it can't make is [unsupported](CompileError::is_unsupported); the function is left
+/// out.
 pub(super) fn check_calls(func: &Func, host: &Host) -> Result<(), CompileError> {
     let insts = func.blocks.values().flat_map(|data| &data.insts);
     let helpers = insts.filter_map(|inst| match inst.imm {
@@ -79,9 +80,9 @@ pub(super) fn check_calls(func: &Func, host: &Host) -> Result<(), CompileError> 
     });
     let routines = func.routines.values().map(|routine| &routine.signature);
     for signature in helpers.chain(func.sigs.values()).chain(routines) {
-        check_signature(signature).map_err(|error| CompileError::Unsupported {
-            what: format!("in the LIR interpreter, a call where {error}"),
-            line: 0,
+        check_signature(signature).map_err(|error| {
+            let what = format!("in the LIR interpreter, a call where {error}");
+            CompileFault::Unsupported { what, line: 0 }
         })?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Small pieces of native code between a host and its units, and the cells through which functions
 //! are called.
 
-use super::compiler::CompileError;
+use super::error::CompileError;
 use super::{Engine, units::Shared};
 use crate::codegen::CompiledCode;
 use crate::host::{adapter, interpreted_call};

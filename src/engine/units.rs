@@ -1,7 +1,8 @@
 //! Installed units: their handles, invalidation, entry and exit, and release.
 
 use super::account::{ExitInfo, Statistics, UnitInfo};
-use super::compiler::{CompileError, Unit};
+use super::compiler::Unit;
+use super::error::{CallError, CallFault, CompileError, CompileFault, InstallError, InstallFault};
 use super::job::Task;
 use super::stubs::{EntryCell, Stubs};
 use super::{Entry, UnitParts};
@@ -25,49 +26,6 @@ impl fmt::Display for UnitId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unit{}", self.0)
     }
-}
-
-/// The reason why a unit was not installed.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum InstallError {
-    /// It was not compiled.
-    #[error(transparent)]
-    Compile(#[from] CompileError),
-    /// An assumption of the compile changed while it was running. It may be tried again.
-    #[error("`{name}` is stale, since an assumption changed during its compile: {assumption:?}")]
-    Stale {
-        /// The function.
-        name: String,
-        /// The assumption that does not hold any more.
-        assumption: Assumption,
-    },
-    /// The host can't watch an assumption of the unit.
-    #[error("`{name}` relies on an assumption that the host can't watch: {assumption:?}")]
-    Unwatched {
-        /// The function.
-        name: String,
-        /// The assumption.
-        assumption: Assumption,
-    },
-    /// The job belongs to another engine.
-    #[error("the job belongs to another engine")]
-    OtherEngine,
-}
-
-/// The reason why native code was not entered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum CallError {
-    /// The unit is invalid: an assumption has changed, or its engine is gone.
-    #[error("the unit is invalid")]
-    Invalid,
-    /// The unit takes another number of arguments.
-    #[error("the unit takes {expected} arguments, not {given}")]
-    Arity {
-        /// The number of its parameters.
-        expected: usize,
-        /// The number of arguments.
-        given: usize,
-    },
 }
 
 /// The most exits of a unit whose exits may be forced.
@@ -113,10 +71,11 @@ impl Link {
     /// Checks that there is a countdown for each exit of a unit, if exits may be forced.
     pub(super) fn check_room(&self, unit: &Unit) -> Result<(), CompileError> {
         if self.countdowns.is_some() && unit.exits.len() > MAX_FORCED {
-            Err(CompileError::LimitExceeded {
+            let fault = CompileFault::LimitExceeded {
                 what: "the number of exits that may be forced".into(),
                 limit: MAX_FORCED as u64,
-            })
+            };
+            Err(fault.into())
         } else {
             Ok(())
         }
@@ -158,6 +117,19 @@ impl Body {
 
 /// Keeps an installed unit. When the last handle is gone, the code is freed as soon as nothing runs
 /// in it.
+///
+/// ```no_run
+/// # use cladonia::engine::{CallError, UnitHandle};
+/// /// Calls a function of one argument, in machine code while its unit is valid.
+/// fn call(unit: &UnitHandle, vm: *mut u8, function: *mut u8, arg: *mut u8) -> Option<*mut u8> {
+///     // SAFETY: the unit was compiled from this function, and takes over the argument.
+///     match unsafe { unit.call(vm, function, &[arg]) } {
+///         Ok(result) => Some(result),
+///         Err(error) if error.is_invalid() => None,
+///         Err(error) => panic!("{error}"),
+///     }
+/// }
+/// ```
 #[derive(Clone)]
 pub struct UnitHandle(Arc<Lease>);
 
@@ -231,7 +203,7 @@ impl UnitHandle {
     /// Forces an exit though its guard holds: the `rounds`-th time from now that control reaches
     /// the guard, or never if `rounds` is 0. So a test can make the host continue from every exit.
     /// Returns false if the unit has no such exit, or was not compiled for this
-    /// ([`Task::can_force`]).
+    /// ([`Task::forcible`]).
     pub fn force(&self, exit: usize, rounds: u64) -> bool {
         let body = &self.0.body;
         exit < body.unit.exits.len() && body.link.force(exit, rounds)
@@ -257,10 +229,10 @@ impl UnitHandle {
         let body = &self.0.body;
         if args.len() != body.arity {
             let (expected, given) = (body.arity, args.len());
-            return Err(CallError::Arity { expected, given });
+            return Err(CallFault::Arity { expected, given }.into());
         }
         if !body.is_valid() {
-            return Err(CallError::Invalid);
+            return Err(CallFault::Invalid.into());
         }
         let _activation = self.activate();
         let code = &body.unit.code;
@@ -521,12 +493,12 @@ impl Shared {
         for assumption in &watches {
             if !world.watch(assumption) {
                 let assumption = assumption.clone();
-                return Err(InstallError::Unwatched { name, assumption });
+                return Err(InstallFault::Unwatched { name, assumption }.into());
             }
         }
         let Some(calls) = self.cells_of(&unit.entry_cells) else {
-            let what = "a called function was deallocated".to_owned();
-            return Err(CompileError::Invalid(what).into());
+            let what = "a called function was deallocated";
+            return Err(CompileError::invalid_request(what).into());
         };
         let mut state = lock(&self.state);
         state.next += 1;

@@ -369,6 +369,83 @@ impl Display for OperatorPlan {
     }
 }
 
+impl Display for StorePlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StorePlan::General => write!(f, "general"),
+            StorePlan::Field {
+                guards,
+                store,
+                quiet,
+                assumptions,
+            } => {
+                let (guards, assumed) = (Each("check", guards), Each("assume", assumptions));
+                let quiet = Each("quiet", quiet.as_slice());
+                write!(f, "field{guards} store {store}{quiet}{assumed}")
+            }
+            StorePlan::Setter {
+                function,
+                assumptions,
+            } => {
+                let function = Type::from_object(*function);
+                write!(f, "setter {function}{}", Each("assume", assumptions))
+            }
+        }
+    }
+}
+
+impl Display for Callee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Callee::Unknown => write!(f, "unknown"),
+            Callee::Builtin(builtin) => write!(f, "builtin {}", builtin.name()),
+            Callee::Class {
+                class,
+                make,
+                init,
+                assumptions,
+            } => {
+                let class = Type::from_class_exact(*class);
+                write!(f, "class {class} make {make}")?;
+                if let Some(init) = init {
+                    write!(f, " init {}", Type::from_object(*init))?;
+                }
+                write!(f, "{}", Each("assume", assumptions))
+            }
+            Callee::Tuple {
+                class,
+                params,
+                make,
+                stores,
+                assumptions,
+            } => {
+                let class = Type::from_class_exact(*class);
+                let (stores, assumed) = (Each("store", stores), Each("assume", assumptions));
+                write!(f, "tuple {class} make {make}{stores} params {params}{assumed}")
+            }
+            Callee::Function {
+                params,
+                entry_cell,
+                raw,
+                kin,
+                assumptions,
+            } => {
+                write!(f, "function {params} cell {entry_cell:#x}")?;
+                if let Some(raw) = raw {
+                    write!(f, " raw {raw}")?;
+                }
+                if let Some(Kin { check, test, code }) = kin {
+                    write!(f, " kin {check}{}", Each("test", test.as_slice()))?;
+                    if let Some(code) = code {
+                        write!(f, " code {}", Type::from_object(*code))?;
+                    }
+                }
+                write!(f, "{}", Each("assume", assumptions))
+            }
+        }
+    }
+}
+
 impl Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -388,28 +465,7 @@ impl Display for Answer {
                 write!(f, "load_super {class} {ty} {} = {plan}", Quoted(name))
             }
             Answer::StoreAttr(ty, name, plan) => {
-                write!(f, "store_attr {ty} {} = ", Quoted(name))?;
-                match plan {
-                    StorePlan::General => write!(f, "general"),
-                    StorePlan::Field {
-                        guards,
-                        store,
-                        quiet,
-                        assumptions,
-                    } => {
-                        let (guards, assumed) =
-                            (Each("check", guards), Each("assume", assumptions));
-                        let quiet = Each("quiet", quiet.as_slice());
-                        write!(f, "field{guards} store {store}{quiet}{assumed}")
-                    }
-                    StorePlan::Setter {
-                        function,
-                        assumptions,
-                    } => {
-                        let function = Type::from_object(*function);
-                        write!(f, "setter {function}{}", Each("assume", assumptions))
-                    }
-                }
+                write!(f, "store_attr {ty} {} = {plan}", Quoted(name))
             }
             Answer::RawItems(ty, way, items) => write!(f, "raw_items {ty} {way:#x} = {items}"),
             Answer::OfClass(check) => write!(f, "of_class {check}"),
@@ -429,58 +485,7 @@ impl Display for Answer {
                 write!(f, "operator {operator} [{}] = {plan}", operands.join(", "))
             }
             Answer::Callee(object, callee) => {
-                write!(f, "callee {} = ", Type::from_object(*object))?;
-                match callee {
-                    Callee::Unknown => write!(f, "unknown"),
-                    Callee::Builtin(builtin) => write!(f, "builtin {}", builtin.name()),
-                    Callee::Class {
-                        class,
-                        make,
-                        init,
-                        assumptions,
-                    } => {
-                        let class = Type::from_class_exact(*class);
-                        write!(f, "class {class} make {make}")?;
-                        if let Some(init) = init {
-                            write!(f, " init {}", Type::from_object(*init))?;
-                        }
-                        write!(f, "{}", Each("assume", assumptions))
-                    }
-                    Callee::Tuple {
-                        class,
-                        params,
-                        make,
-                        stores,
-                        assumptions,
-                    } => {
-                        let class = Type::from_class_exact(*class);
-                        let (stores, assumed) =
-                            (Each("store", stores), Each("assume", assumptions));
-                        write!(
-                            f,
-                            "tuple {class} make {make}{stores} params {params}{assumed}"
-                        )
-                    }
-                    Callee::Function {
-                        params,
-                        entry_cell,
-                        raw,
-                        kin,
-                        assumptions,
-                    } => {
-                        write!(f, "function {params} cell {entry_cell:#x}")?;
-                        if let Some(raw) = raw {
-                            write!(f, " raw {raw}")?;
-                        }
-                        if let Some(Kin { check, test, code }) = kin {
-                            write!(f, " kin {check}{}", Each("test", test.as_slice()))?;
-                            if let Some(code) = code {
-                                write!(f, " code {}", Type::from_object(*code))?;
-                            }
-                        }
-                        write!(f, "{}", Each("assume", assumptions))
-                    }
-                }
+                write!(f, "callee {} = {callee}", Type::from_object(*object))
             }
             Answer::NativeCall(object, given, call) => {
                 let object = Type::from_object(*object);

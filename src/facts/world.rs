@@ -621,6 +621,34 @@ pub enum FieldAccess {
 
 /// The program's state during one compile, as the host answers queries about it. By default a query
 /// has no answer, and the compiler uses the general operation or the general call.
+///
+/// ```
+/// use cladonia::host::{Global, World};
+/// use cladonia::types::{ClassDesc, HostId, ObjectDesc, ObjectHandle, Predefined};
+/// use std::collections::HashMap;
+///
+/// /// Knows the values of the globals of its one module.
+/// struct Program(HashMap<String, ObjectHandle>);
+///
+/// impl World for Program {
+///     fn global(&self, namespace: u64, name: &str) -> Option<Global> {
+///         let value = self.0.get(name)?;
+///         // It holds until the program stores another value: then the host notifies the engine
+///         // (`Engine::changed`).
+///         Some(Global::named(namespace, name, *value))
+///     }
+/// }
+///
+/// # fn main() -> Result<(), cladonia::types::HandleError> {
+/// let host = HostId::new();
+/// let object = host.register_class(ClassDesc::builtin(Predefined::Object, Vec::new()))?;
+/// let limit = host.register_object(ObjectDesc::new("limit", object))?;
+/// let program = Program(HashMap::from([("limit".to_owned(), limit)]));
+/// assert_eq!(program.global(0, "limit").map(|global| global.value), Some(limit));
+/// assert!(program.global(0, "other").is_none());
+/// # Ok(())
+/// # }
+/// ```
 pub trait World {
     /// The value of global (or builtin) `name` in the namespace with this token, if the compiler
     /// may rely on it. (A code object has

@@ -53,8 +53,27 @@ impl Builder<'_> {
 
     /// Leaders reachable from the places where the unit begins, in reverse postorder.
     pub(super) fn find_blocks(&mut self, firsts: &[Pc]) -> Result<Vec<Pc>, Unsupported> {
+        let reach = self.reach(firsts)?;
+        self.count_edges(firsts, &reach);
+        let successors_of = |from| self.block_successors(from, &reach.leaders);
+        let (order, headers) = reverse_postorder(firsts, successors_of);
+        let assigned = self.assignments(firsts, &order, &headers, successors_of);
+        self.assigned = assigned;
+        self.headers = headers;
+        for &pc in &order {
+            let header = self.headers.contains(&pc);
+            let block = self.new_block(header);
+            self.blocks.insert(pc, block);
+        }
+        if let Some(names) = &mut self.names {
+            self.f.names = names.find_regions(self.code, &order, &self.ends, self.avoid);
+        }
+        Ok(order)
+    }
+
+    /// The instructions that are reachable from these, and those of them that begin a block.
+    fn reach(&mut self, firsts: &[Pc]) -> Result<Reach, Unsupported> {
         let code = self.code;
-        // The reachable instructions, the starts of blocks, and the number of edges to each.
         let n = code.instrs.len();
         let mut reachable = vec![false; n];
         let mut leaders: FxHashSet<Pc> = firsts.iter().copied().collect();
@@ -93,12 +112,18 @@ impl Builder<'_> {
             work.extend(next);
             handlers.extend(handler);
         }
+        Ok(Reach { reachable, leaders })
+    }
+
+    /// Counts the edges to each block.
+    fn count_edges(&mut self, firsts: &[Pc], reach: &Reach) {
         for &first in firsts {
             *self.pred_count.entry(first).or_default() += 1;
         }
-        for pc in (0..n as u32).map(Pc).filter(|pc| reachable[pc.0 as usize]) {
-            for t in successors(code, pc).0 {
-                if leaders.contains(&t) {
+        let all = (0..reach.reachable.len() as u32).map(Pc);
+        for pc in all.filter(|pc| reach.reachable[pc.0 as usize]) {
+            for t in successors(self.code, pc).0 {
+                if reach.leaders.contains(&t) {
                     *self.pred_count.entry(t).or_default() += 1;
                 }
             }
@@ -107,71 +132,27 @@ impl Builder<'_> {
                 *self.pred_count.entry(handler.target).or_default() += 2;
             }
         }
-        // Depth-first for the reverse postorder and the loop headers. Handlers last: they come
-        // after the instructions that they guard.
-        let block_succ = |from: Pc| {
-            let mut pc = from;
-            let mut handlers: Vec<Pc> = Vec::new();
-            loop {
-                let (mut next, _) = successors(code, pc);
-                if let Some(handler) = self.handler(pc)
-                    && !handlers.contains(&handler.target)
-                {
-                    handlers.push(handler.target);
-                }
-                if next.len() != 1 || leaders.contains(&next[0]) {
-                    next.extend(handlers);
-                    next.retain(|t| !self.ends.contains(t));
-                    return next.into_vec();
-                }
-                pc = next[0];
-            }
-        };
-        let (mut post, mut seen, mut open) =
-            (Vec::new(), FxHashSet::default(), FxHashSet::default());
-        let mut headers = FxHashSet::default();
-        let mut stack: Vec<(Pc, Vec<Pc>, usize)> = Vec::new();
-        // Each of the places is the start of a search. In the resulting order the first of them
-        // comes first.
-        let mut starts = firsts.to_vec();
+    }
+
+    /// The successors of the block that begins here. Handlers are last: they come after the
+    /// instructions that they guard.
+    fn block_successors(&self, from: Pc, leaders: &FxHashSet<Pc>) -> Vec<Pc> {
+        let mut pc = from;
+        let mut handlers: Vec<Pc> = Vec::new();
         loop {
-            if stack.is_empty() {
-                let Some(start) = starts.pop() else { break };
-                if seen.insert(start) {
-                    open.insert(start);
-                    stack.push((start, block_succ(start), 0));
-                }
-                continue;
+            let (mut next, _) = successors(self.code, pc);
+            if let Some(handler) = self.handler(pc)
+                && !handlers.contains(&handler.target)
+            {
+                handlers.push(handler.target);
             }
-            let Some((pc, succ, i)) = stack.pop() else {
-                break;
-            };
-            if i < succ.len() {
-                let t = succ[succ.len() - 1 - i];
-                stack.push((pc, succ, i + 1));
-                if seen.insert(t) {
-                    open.insert(t);
-                    stack.push((t, block_succ(t), 0));
-                } else if open.contains(&t) {
-                    headers.insert(t);
-                }
-            } else {
-                open.remove(&pc);
-                post.push(pc);
+            if next.len() != 1 || leaders.contains(&next[0]) {
+                next.extend(handlers);
+                next.retain(|t| !self.ends.contains(t));
+                return next.into_vec();
             }
+            pc = next[0];
         }
-        post.reverse();
-        self.assigned = self.assignments(firsts, &post, &headers, block_succ);
-        self.headers = headers;
-        for &pc in &post {
-            let header = self.headers.contains(&pc);
-            let block = self.new_block(header);
-            self.blocks.insert(pc, block);
-        }
-        if let Some(names) = &mut self.names {
-            self.f.names = names.find_regions(code, &post, &self.ends, self.avoid);
-        }
-        Ok(post)
     }
 
     /// For the head of each loop that is entered from one place outside, and only through its head:
@@ -459,4 +440,48 @@ impl Builder<'_> {
         self.f.blocks[self.cur].end = self.pc;
         self.f.blocks[self.cur].term = term;
     }
+}
+
+/// The code of a unit, for [`find_blocks`](Builder::find_blocks).
+struct Reach {
+    /// For each instruction, true if it is reachable.
+    reachable: Vec<bool>,
+    /// The instructions that begin a block.
+    leaders: FxHashSet<Pc>,
+}
+
+/// The blocks that are reachable from these in reverse postorder, and the heads of loops. Each of
+/// the places is the start of a depth-first search; in the order the first of them comes first.
+fn reverse_postorder(
+    firsts: &[Pc],
+    successors_of: impl Fn(Pc) -> Vec<Pc>,
+) -> (Vec<Pc>, FxHashSet<Pc>) {
+    let (mut post, mut seen, mut open) = (Vec::new(), FxHashSet::default(), FxHashSet::default());
+    let mut headers = FxHashSet::default();
+    // The blocks on the path from the start: each with its successors, and the number of those that
+    // were visited.
+    let mut stack: Vec<(Pc, Vec<Pc>, usize)> = Vec::new();
+    for &start in firsts.iter().rev() {
+        if seen.insert(start) {
+            open.insert(start);
+            stack.push((start, successors_of(start), 0));
+        }
+        while let Some((pc, succ, i)) = stack.pop() {
+            if i == succ.len() {
+                open.remove(&pc);
+                post.push(pc);
+                continue;
+            }
+            let t = succ[succ.len() - 1 - i];
+            stack.push((pc, succ, i + 1));
+            if seen.insert(t) {
+                open.insert(t);
+                stack.push((t, successors_of(t), 0));
+            } else if open.contains(&t) {
+                headers.insert(t);
+            }
+        }
+    }
+    post.reverse();
+    (post, headers)
 }

@@ -192,7 +192,7 @@ impl FrameState {
 /// Code that was inlined: a user function that is watched, and its bytecode.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InlinedCode {
-    /// The function; or its code, where many functions share it ([`Op::Kin`]).
+    /// The function; or its code, where many functions share it (the operation `kin` of HIR).
     pub function: ObjectHandle,
     /// Its bytecode.
     pub code: Arc<Code>,

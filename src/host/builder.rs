@@ -1,6 +1,7 @@
 //! Collects a host's description and checks it, so that an error of a host is reported at its
 //! start.
 
+use super::error::{Fault, HostError};
 use super::{
     EXIT_HOOK, HelperFn, HelperRow, Host, Intrinsic, IntrinsicId, Lifetimes, RECORD_EXIT,
     closed_helpers, helpers, names,
@@ -13,110 +14,34 @@ use cranelift_entity::PrimaryMap;
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
-/// A fault in a host's description.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum HostError {
-    /// A standard intrinsic is missing.
-    #[error("the host `{host}` has no intrinsic `{name}`; define it with HostBuilder::intrinsic")]
-    MissingIntrinsic {
-        /// The host.
-        host: &'static str,
-        /// The intrinsic.
-        name: &'static str,
-    },
-    /// A helper that the core calls is missing.
-    #[error("the host `{host}` has no helper `{name}`; define it with HostBuilder::helper")]
-    MissingHelper {
-        /// The host.
-        host: &'static str,
-        /// The helper.
-        name: &'static str,
-    },
-    /// A helper or intrinsic has a signature that the core does not expect.
-    #[error("`{name}` of the host `{host}` has the signature {found}, but {expected} is expected")]
-    WrongSignature {
-        /// The host.
-        host: &'static str,
-        /// The helper or intrinsic.
-        name: &'static str,
-        /// Its signature.
-        found: String,
-        /// The one expected.
-        expected: String,
-    },
-    /// A helper's address is null.
-    #[error("the helper `{name}` of the host `{host}` has no address")]
-    NullHelper {
-        /// The host.
-        host: &'static str,
-        /// The helper.
-        name: &'static str,
-    },
-    /// The text of intrinsics can't be read.
-    #[error("the text of intrinsics of the host `{host}`: {error}")]
-    Text {
-        /// The host.
-        host: &'static str,
-        /// The syntax error.
-        error: lir::ParseError,
-    },
-    /// An intrinsic is not well-formed LIR.
-    #[error("the intrinsic `{name}` of the host `{host}` is not well-formed: {errors}")]
-    BadIntrinsic {
-        /// The host.
-        host: &'static str,
-        /// The intrinsic.
-        name: &'static str,
-        /// The faults.
-        errors: lir::VerifierErrors,
-    },
-    /// An intrinsic calls a helper with effects that the intrinsic does not declare.
-    #[error(
-        "the intrinsic `{name}` of the host `{host}` is not declared to {what}, but calls `{helper}`, which may"
-    )]
-    UndeclaredEffect {
-        /// The host.
-        host: &'static str,
-        /// The intrinsic.
-        name: &'static str,
-        /// The helper.
-        helper: &'static str,
-        /// The undeclared effect.
-        what: &'static str,
-    },
-    /// An intrinsic of a host with traced objects keeps an address across a call that may collect,
-    /// and does not list it as a reference.
-    #[error(
-        "the intrinsic `{name}` of the host `{host}` needs {value} after a call that may collect: list it under `refs`, or, \
-         if it is a part of an object, compute it again"
-    )]
-    UnlistedReference {
-        /// The host.
-        host: &'static str,
-        /// The intrinsic.
-        name: &'static str,
-        /// The value, as the text form names it.
-        value: String,
-    },
-    /// A layout is wrong.
-    #[error("in the host `{host}`: {error}")]
-    Layout {
-        /// The host.
-        host: &'static str,
-        /// The fault.
-        error: LayoutError,
-    },
-    /// Two helpers, two intrinsics or two layouts have the same name.
-    #[error("the host `{host}` defines `{name}` twice")]
-    Duplicate {
-        /// The host.
-        host: &'static str,
-        /// The name.
-        name: &'static str,
-    },
-}
-
 /// Collects a host's description and checks it.
+///
+/// ```
+/// use cladonia::facts::Effects;
+/// use cladonia::host::HostBuilder;
+/// use cladonia::types::HostId;
+///
+/// extern "C" fn exit(_unit: u64, _exit: u64, _buffer: *const u64) -> *mut u8 {
+///     unimplemented!("complete the frame and continue in the interpreter")
+/// }
+///
+/// # fn main() -> Result<(), cladonia::host::HostError> {
+/// let mut host = HostBuilder::new("example", HostId::new());
+/// host.partial().frame_slots(16).uninterrupted();
+/// host.define("exit", exit as extern "C" fn(_, _, _) -> _);
+/// // An intrinsic of the host's own: the attribute of an object at an offset.
+/// let attribute = r#"function "attribute"(ptr, i64) -> ptr {
+/// block0(v0: ptr, v1: i64):
+///   v2 = padd v0, v1
+///   v3 = load.ptr v2
+///   return v3
+/// }"#;
+/// host.intrinsics(Effects::READS, attribute);
+/// let host = host.finish()?;
+/// assert!(!host.intrinsic_func("attribute").blocks.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct HostBuilder {
     pub(super) host: Host,
@@ -160,7 +85,7 @@ impl HostBuilder {
 
     /// Declares that the host lacks some of the core's helpers or intrinsics. A missing one is no
     /// error here; a function that needs it is refused with
-    /// [`CompileError::Missing`](crate::engine::CompileError::Missing). The exit hook is always
+    /// [`CompileReason::Missing`](crate::engine::CompileReason::Missing). The exit hook is always
     /// required.
     pub fn partial(&mut self) -> &mut Self {
         self.partial = true;
@@ -315,26 +240,25 @@ impl HostBuilder {
     pub fn finish(mut self) -> Result<Host, HostError> {
         let host = self.host.name;
         if let Some(name) = self.duplicate {
-            return Err(HostError::Duplicate { host, name });
+            return Err(Fault::Duplicate { name }.of(host));
         }
         if let Some(error) = self.layout_error.take() {
-            return Err(HostError::Layout { host, error });
+            return Err(Fault::Layout { error }.of(host));
         }
         if let Some(error) = self.text_error.take() {
-            return Err(HostError::Text { host, error });
+            return Err(Fault::Text { error }.of(host));
         }
         if let Some(helper) = self.host.helpers.values().find(|h| h.address == 0) {
             let name = helper.name;
-            return Err(HostError::NullHelper { host, name });
+            return Err(Fault::NullHelper { name }.of(host));
         }
         self.check_helpers()?;
         self.check_intrinsics()?;
         for intrinsic in self.host.intrinsics.values() {
             lir::verify(&intrinsic.func, lir::Mode::Intrinsic, &self.host.helpers).map_err(
-                |errors| HostError::BadIntrinsic {
-                    host,
-                    name: intrinsic.name,
-                    errors,
+                |errors| {
+                    let name = intrinsic.name;
+                    Fault::BadIntrinsic { name, errors }.of(host)
                 },
             )?;
             check_effects(&self.host, intrinsic)?;
@@ -364,7 +288,7 @@ impl HostBuilder {
             let Some(&id) = self.host.helper_names.get(name) else {
                 if !self.partial || name == EXIT_HOOK {
                     let host = self.host.name;
-                    return Err(HostError::MissingHelper { host, name });
+                    return Err(Fault::MissingHelper { name }.of(host));
                 }
                 let id = self.host.helpers.push(stand_in(name, &params, &results));
                 self.host.helper_names.insert(name, id);
@@ -404,7 +328,7 @@ impl HostBuilder {
             }
             if !self.partial {
                 let host = self.host.name;
-                return Err(HostError::MissingIntrinsic { host, name });
+                return Err(Fault::MissingIntrinsic { name }.of(host));
             }
             // The body is one call of a missing helper, by which its users are found.
             let helper = self.host.helpers.push(stand_in(name, params, results));
@@ -440,12 +364,12 @@ fn check_signature(
     if found.params == params && found.results == results {
         return Ok(());
     }
-    Err(HostError::WrongSignature {
-        host: host.name,
+    let fault = Fault::WrongSignature {
         name,
         found: format!("{:?} -> {:?}", found.params, found.results),
         expected: format!("{params:?} -> {results:?}"),
-    })
+    };
+    Err(fault.of(host.name))
 }
 
 /// Checks that an intrinsic of a tracing host keeps no address that the collector does not know.
@@ -456,11 +380,8 @@ fn check_references(host: &Host, intrinsic: &Intrinsic) -> Result<(), HostError>
     let Some(value) = intrinsic.func.first_unlisted(&host.helpers) else {
         return Ok(());
     };
-    Err(HostError::UnlistedReference {
-        host: host.name,
-        name: intrinsic.name,
-        value: value.to_string(),
-    })
+    let (name, value) = (intrinsic.name, value.to_string());
+    Err(Fault::UnlistedReference { name, value }.of(host.name))
 }
 
 /// Checks that an intrinsic declares the effects of the helpers that it calls.
@@ -473,12 +394,8 @@ fn check_effects(host: &Host, intrinsic: &Intrinsic) -> Result<(), HostError> {
             continue;
         };
         if let Some(what) = effects.first_beyond(intrinsic.effects) {
-            return Err(HostError::UndeclaredEffect {
-                host: host.name,
-                name: intrinsic.name,
-                helper: helper.name,
-                what,
-            });
+            let (name, helper) = (intrinsic.name, helper.name);
+            return Err(Fault::UndeclaredEffect { name, helper, what }.of(host.name));
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The tables of `docs/helpers.md` follow from the tables of the code. `BLESS=1` writes them.
 
 use super::{DEALLOC, EXIT_HOOK, FREE_LEAF, MATH, closed_helpers, helpers, names};
-use crate::bytecode::{GeneralOp, Gives};
+use crate::bytecode::{GeneralOp, Gives, Op};
 use crate::facts::Effects;
 use crate::ll::Ty;
 use std::collections::BTreeMap;
@@ -153,8 +153,8 @@ fn others() -> String {
 }
 
 /// The methods of the builder that write intrinsics for simple hosts, by the intrinsic's constant.
-fn written() -> BTreeMap<&'static str, &'static str> {
-    let mut found = BTreeMap::new();
+fn written() -> BTreeMap<&'static str, Vec<&'static str>> {
+    let mut found = BTreeMap::<_, Vec<&str>>::new();
     let mut method = "";
     for line in SIMPLE.lines().map(str::trim) {
         if let Some(rest) = line.strip_prefix("pub fn ") {
@@ -163,8 +163,9 @@ fn written() -> BTreeMap<&'static str, &'static str> {
         for part in line.split("names::").skip(1) {
             let name = part.split(|c: char| c != '_' && !c.is_ascii_uppercase());
             let name = name.into_iter().next().unwrap_or_default();
-            if !name.is_empty() && !method.is_empty() && name != "STANDARD" {
-                found.insert(name, method);
+            let methods = found.entry(name).or_default();
+            if !method.is_empty() && !methods.contains(&method) {
+                methods.push(method);
             }
         }
     }
@@ -183,31 +184,131 @@ fn intrinsics(group: &[names::Row]) -> String {
             .find(|found| found.contains(&line))
             .and_then(|found| found.trim().split(' ').next())
             .expect("a constant");
-        let method = written.get(constant).map(|method| format!("`{method}`"));
+        let methods = written.get(constant).map(|methods| {
+            let methods: Vec<String> = methods.iter().map(|m| format!("`{m}`")).collect();
+            methods.join(", ")
+        });
         let _ = writeln!(
             table,
             "| `{name}` | `{}` | {} | {} |",
             signature(params, results),
-            method.unwrap_or_default(),
+            methods.unwrap_or_default(),
             doc(NAMES, &line),
         );
     }
     table
 }
 
-#[test]
-fn the_tables_of_the_book_are_the_tables() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/helpers.md");
-    let page = std::fs::read_to_string(path).unwrap();
-    let tables = [
-        ("general", general()),
-        ("others", others()),
-        ("standard", intrinsics(names::STANDARD)),
-        ("namespace", intrinsics(names::NAMESPACE)),
-        ("items", intrinsics(names::ITEMS)),
-        ("strings", intrinsics(names::STRINGS)),
-        ("closed", intrinsics(names::CLOSED)),
-    ];
+/// The files of `examples/first_host` by step.
+const STEPS: &[(&str, &[&str])] = &[
+    (
+        "1: ints",
+        &[
+            include_str!("../../examples/first_host/host.rs"),
+            include_str!("../../examples/first_host/ints.rs"),
+        ],
+    ),
+    (
+        "2: floats",
+        &[include_str!("../../examples/first_host/floats.rs")],
+    ),
+    (
+        "3: lists",
+        &[include_str!("../../examples/first_host/lists.rs")],
+    ),
+    (
+        "4: iterators",
+        &[include_str!("../../examples/first_host/iterators.rs")],
+    ),
+    (
+        "5: exceptions",
+        &[include_str!("../../examples/first_host/exceptions.rs")],
+    ),
+    (
+        "6: loops",
+        &[include_str!("../../examples/first_host/loops.rs")],
+    ),
+];
+
+/// The words of a text that follow a prefix, up to a character that no name has, without
+/// repetitions.
+fn words_after<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
+    let mut found = Vec::new();
+    for part in text.split(prefix).skip(1) {
+        let end = part.find(|c: char| c != '_' && !c.is_alphanumeric());
+        let word = &part[..end.unwrap_or(part.len())];
+        if !word.is_empty() && !found.contains(&word) {
+            found.push(word);
+        }
+    }
+    found
+}
+
+/// The instructions, helpers and intrinsics of each step of `docs/steps.md`.
+fn steps() -> String {
+    let written = written();
+    let helpers: Vec<&str> = helpers().iter().map(|row| row.name).collect();
+    let tables = [names::STANDARD, names::ITEMS].concat();
+    let mut table = String::from(
+        "| step | bytecode instructions | helpers of the core's table | own helpers | intrinsics, written by |\n\
+         | --- | --- | --- | --- | --- |\n",
+    );
+    let quoted = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        names.join(", ")
+    };
+    let (mut ops_of_all, mut helpers_of_all) = (0, 0);
+    for (step, files) in STEPS {
+        let text = files.concat();
+        let variants = words_after(&text, "Op::");
+        let ops = Op::ALL
+            .iter()
+            .filter(|op| variants.contains(&&*format!("{op:?}")));
+        let ops: Vec<&str> = ops.map(|op| op.info().name).collect();
+        let defined = words_after(&text, "define(\"");
+        let (core, own): (Vec<&str>, Vec<&str>) =
+            defined.into_iter().partition(|name| helpers.contains(name));
+        (ops_of_all, helpers_of_all) = (ops_of_all + ops.len(), helpers_of_all + core.len());
+        let mut methods = Vec::new();
+        for method in words_after(&text, ".") {
+            if !text.contains(&format!(".{method}(")) {
+                continue;
+            }
+            let constants = written.iter().filter(|(_, by)| by.contains(&method));
+            let constants: Vec<&str> = constants.map(|(constant, _)| *constant).collect();
+            let of_method = tables.iter().filter(|row| {
+                let line = format!(" = \"{}\" (", row.0);
+                let constant = NAMES.lines().find(|found| found.contains(&line));
+                let constant = constant.and_then(|line| line.trim().split(' ').next());
+                constant.is_some_and(|constant| constants.contains(&constant))
+            });
+            let of_method: Vec<&str> = of_method.map(|row| row.0).collect();
+            if !of_method.is_empty() {
+                methods.push(format!("`{method}`: {}", quoted(&of_method)));
+            }
+        }
+        let _ = writeln!(
+            table,
+            "| {step} | {} | {} | {} | {} |",
+            quoted(&ops),
+            quoted(&core),
+            quoted(&own),
+            methods.join("; "),
+        );
+    }
+    let _ = writeln!(
+        table,
+        "\nSo this host has {ops_of_all} of the {} instructions and {helpers_of_all} of the {} helpers.",
+        Op::ALL.len(),
+        helpers.len(),
+    );
+    table
+}
+
+/// Compares the tables of a page with these, or writes them.
+fn check(file: &str, tables: &[(&str, String)]) {
+    let path = format!("{}/docs/{file}", env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(&path).unwrap();
     let mut written = page.clone();
     for (name, table) in tables {
         let (start, end) = (
@@ -222,7 +323,26 @@ fn the_tables_of_the_book_are_the_tables() {
         std::fs::write(path, written).unwrap();
         return;
     }
-    assert!(page == written, "BLESS=1 writes docs/helpers.md");
+    assert!(page == written, "BLESS=1 writes docs/{file}");
+}
+
+#[test]
+fn the_table_of_steps_is_that_of_the_example() {
+    check("steps.md", &[("steps", steps())]);
+}
+
+#[test]
+fn the_tables_of_the_book_are_the_tables() {
+    let tables = [
+        ("general", general()),
+        ("others", others()),
+        ("standard", intrinsics(names::STANDARD)),
+        ("namespace", intrinsics(names::NAMESPACE)),
+        ("items", intrinsics(names::ITEMS)),
+        ("strings", intrinsics(names::STRINGS)),
+        ("closed", intrinsics(names::CLOSED)),
+    ];
+    check("helpers.md", &tables);
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod builder;
 #[cfg(test)]
 mod docs;
 mod document;
+mod error;
 mod frozen;
 mod helpers;
 mod inlinee;
@@ -42,8 +43,9 @@ pub use crate::facts::{
     Operator, OperatorPlan, Parameters, Question, RawEntry, RawKind, RawSignature, Recorder,
     Snapshot, StorePlan, World,
 };
-pub use builder::{HostBuilder, HostError};
+pub use builder::HostBuilder;
 pub use document::world_of;
+pub use error::{HostError, HostFault};
 pub use frozen::{Evidence, FrozenWorld, Pins};
 pub use helpers::{DEALLOC, EXIT_HOOK, FREE_LEAF, HelperRow, MATH, closed_helpers, helpers};
 pub use inlinee::code_of;
@@ -51,7 +53,7 @@ pub use lifetimes::Lifetimes;
 pub use native::{Given, HelperFn, ObjectRef, Passed};
 pub use raw::{CALL_BOXED, ClosedParts, RECORD_EXIT, RESUME_EXITS, raw_signature, raw_type};
 pub use replay::{ReadUnit, Replay, print_host, read_units};
-pub use simple::Counted;
+pub use simple::{Counted, Lists};
 pub use stubs::{adapter, interpreted_call, interpreted_call_at};
 pub(crate) use unit::STATE_OFFSET;
 pub use unit::{Entry, Namespace, RawMap, UnitCells, UnitParts};
@@ -261,29 +263,25 @@ pub mod names {
 /// The constant description of a host, built once with [`HostBuilder`].
 #[derive(Debug)]
 pub struct Host {
-    /// The host's name, for messages.
-    pub name: &'static str,
-    /// The host's number, under which its classes and objects are registered. Their tokens are
-    /// their addresses.
-    pub id: HostId,
+    pub(crate) name: &'static str,
+    pub(crate) id: HostId,
     /// Helpers by number.
-    pub helpers: PrimaryMap<HelperId, Helper>,
+    pub(crate) helpers: PrimaryMap<HelperId, Helper>,
     /// Intrinsics by number.
-    pub intrinsics: PrimaryMap<IntrinsicId, Intrinsic>,
+    pub(crate) intrinsics: PrimaryMap<IntrinsicId, Intrinsic>,
     /// Byte offset in a frame of local slot 0; slots are 8 bytes apart.
-    pub frame_slots: i32,
+    pub(crate) frame_slots: i32,
     /// The ints that `int_unbox` returns are at most two to this power away from 0.
-    pub unboxed_bits: u32,
+    pub(crate) unboxed_bits: u32,
     /// Address of the object for None.
-    pub none: u64,
+    pub(crate) none: u64,
     /// Address of the object for true.
-    pub true_: u64,
+    pub(crate) true_: u64,
     /// Address of the object for false.
-    pub false_: u64,
-    /// The way in which unused objects are recognised.
-    pub lifetimes: Lifetimes,
+    pub(crate) false_: u64,
+    pub(crate) lifetimes: Lifetimes,
     /// The layouts of its objects, frames and threads that it has declared.
-    pub layouts: Vec<Struct>,
+    pub(crate) layouts: Vec<Struct>,
     helper_names: FxHashMap<&'static str, HelperId>,
     intrinsic_names: FxHashMap<&'static str, IntrinsicId>,
     /// The stand-ins for the missing helpers and intrinsics of a partial host, with the kind and
@@ -292,6 +290,41 @@ pub struct Host {
 }
 
 impl Host {
+    /// The name, for messages.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The host's number, under which its classes and objects are registered. Their tokens are
+    /// their addresses.
+    pub fn id(&self) -> HostId {
+        self.id
+    }
+
+    /// The way in which unused objects are recognised.
+    pub fn lifetimes(&self) -> Lifetimes {
+        self.lifetimes
+    }
+
+    /// The helpers by number, to read and print LIR that calls them.
+    pub fn helpers(&self) -> &PrimaryMap<HelperId, Helper> {
+        &self.helpers
+    }
+
+    /// The intrinsics by number.
+    pub fn intrinsics(&self) -> &PrimaryMap<IntrinsicId, Intrinsic> {
+        &self.intrinsics
+    }
+
+    /// The body of the intrinsic of this name, which a host may inline into LIR of its own
+    /// ([`Builder::inline`](crate::lir::Builder::inline)).
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn intrinsic_func(&self, name: &str) -> &Func {
+        &self.intrinsics[self.intrinsic(name)].func
+    }
+
     /// The helper of this name.
     ///
     /// # Panics

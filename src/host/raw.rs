@@ -42,11 +42,20 @@ pub fn raw_signature(signature: &RawSignature) -> Signature {
 /// The host's parts of a closed unit.
 #[derive(Clone, Debug)]
 pub struct ClosedParts {
-    /// The address of the cell with the function's entry for objects.
-    pub boxed_cell: u64,
-    /// The address of the cell with its raw entry.
-    pub raw_cell: u64,
-    /// `(thread) -> ()`: accounts for the call; fails if the call must not begin. It does not test
-    /// the room.
-    pub enter: Func,
+    pub(crate) boxed_cell: u64,
+    pub(crate) raw_cell: u64,
+    pub(crate) enter: Func,
+}
+
+impl ClosedParts {
+    /// The parts of a closed unit: the addresses of the cell with the function's entry for objects
+    /// and of the cell with its raw entry, and the LIR `enter`, `(thread) -> ()`. That accounts for
+    /// the call, and fails if the call must not begin. It does not test the room.
+    pub fn new(boxed_cell: u64, raw_cell: u64, enter: Func) -> ClosedParts {
+        ClosedParts {
+            boxed_cell,
+            raw_cell,
+            enter,
+        }
+    }
 }

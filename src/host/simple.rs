@@ -1,6 +1,6 @@
 //! Parts that simple hosts have in common, so that each need not write them: counted objects,
-//! tagged ints, two bool objects, frames created by helpers, and no interruptions. A host uses the
-//! parts that fit and writes the rest; no other file of the core depends on this one.
+//! tagged ints, two bool objects, floats, lists, frames created by helpers, and no interruptions. A
+//! host uses the parts that fit and writes the rest; no other file of the core depends on this one.
 
 use super::{FREE_LEAF, Host, HostBuilder, IntrinsicCall, UnitParts, names};
 use crate::facts::Effects;
@@ -10,22 +10,41 @@ use crate::ll::{Field, Ty, Width};
 /// The layout of counted objects: see [`HostBuilder::counted`].
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
-    /// The token of the object's class, an address.
-    pub class: Field,
-    /// The number of references. No object is immortal.
-    pub count: Field,
-    /// The value of an int that is an object, of 64 bits.
-    pub int: Field,
-    /// The token of the class of ints, if a word `2n + 1` is the int `n` of 63 bits, and not an
-    /// object.
-    pub tagged_int: Option<u64>,
-    /// `(object)`: deallocates an object. Its count is still 1.
-    pub dealloc: HelperId,
-    /// `(i64) -> object`: a new int object.
-    pub box_int: HelperId,
+    class: Field,
+    count: Field,
+    dealloc: HelperId,
+    ints: Option<(Field, HelperId)>,
+    tagged_int: Option<u64>,
 }
 
 impl Counted {
+    /// Objects with a field that has the token of the object's class, an address, and a field that
+    /// has the number of references. No object is immortal. `dealloc`, `(object)`, deallocates an
+    /// object whose count is still 1.
+    pub fn new(class: Field, count: Field, dealloc: HelperId) -> Counted {
+        Counted {
+            class,
+            count,
+            dealloc,
+            ints: None,
+            tagged_int: None,
+        }
+    }
+
+    /// Declares that an int object has its value, of 64 bits, in this field. `new_int`,
+    /// `(i64) -> object`, makes one.
+    pub fn ints(mut self, value: Field, new_int: HelperId) -> Counted {
+        self.ints = Some((value, new_int));
+        self
+    }
+
+    /// Declares that a word `2n + 1` is the int `n` of 63 bits, and not an object. Its class has
+    /// this token.
+    pub fn tagged_ints(mut self, class: u64) -> Counted {
+        self.tagged_int = Some(class);
+        self
+    }
+
     /// Continues for words that are objects; `tagged` ends the block for a tagged int.
     fn split(&self, b: &mut Builder<'_>, word: Value, tagged: impl FnOnce(&mut Builder<'_>)) {
         if self.tagged_int.is_none() {
@@ -77,17 +96,17 @@ impl Counted {
         b.ret(&[class]);
     }
 
-    fn int_unbox(&self, b: &mut Builder<'_>, object: Value) {
+    fn int_unbox(&self, b: &mut Builder<'_>, object: Value, field: Field) {
         self.split(b, object, |b| {
             let (bits, one) = (b.op(Opcode::P2i, &[object]), b.iconst(1));
             let value = b.op(Opcode::Isshr, &[bits, one]);
             b.ret(&[value]);
         });
-        let value = b.load(Width::I64, object, self.int.offset);
+        let value = b.load(Width::I64, object, field.offset);
         b.ret(&[value]);
     }
 
-    fn int_box(&self, b: &mut Builder<'_>, value: Value) {
+    fn int_box(&self, b: &mut Builder<'_>, value: Value, new_int: HelperId) {
         if self.tagged_int.is_some() {
             let one = b.iconst(1);
             let bits = b.op(Opcode::Ishl, &[value, one]);
@@ -101,9 +120,48 @@ impl Counted {
             b.ret(&[word]);
             b.switch_to(large);
         }
-        let object = b.call(self.box_int, &[value], &[Ty::Ptr]);
+        let object = b.call(new_int, &[value], &[Ty::Ptr]);
         b.ret(&object);
     }
+}
+
+/// The layout of lists: see [`HostBuilder::lists`].
+#[derive(Clone, Copy, Debug)]
+pub struct Lists {
+    len: Field,
+    items: Field,
+}
+
+impl Lists {
+    /// Lists with their length in a field, and in another the address of their items, which are
+    /// words next to each other.
+    pub fn new(len: Field, items: Field) -> Lists {
+        Lists { len, items }
+    }
+
+    fn len(&self, b: &mut Builder<'_>, list: Value) -> Value {
+        b.load(self.len.width, list, self.len.offset)
+    }
+
+    /// The address of an item of a list.
+    fn item(&self, b: &mut Builder<'_>, list: Value, index: Value) -> Value {
+        let items = b.load(Width::Ptr, list, self.items.offset);
+        place(b, items, index)
+    }
+}
+
+/// The address of a word of an array.
+fn place(b: &mut Builder<'_>, array: Value, index: Value) -> Value {
+    let three = b.iconst(3);
+    let offset = b.op(Opcode::Ishl, &[index, three]);
+    b.op(Opcode::Padd, &[array, offset])
+}
+
+/// Replaces the content of a place. Returns the old one.
+fn replace(b: &mut Builder<'_>, place: Value, item: Value) {
+    let old = b.load(Width::Ptr, place, 0);
+    b.store(Width::Ptr, place, 0, item);
+    b.ret(&[old]);
 }
 
 /// Every deallocation may run user code.
@@ -123,7 +181,8 @@ impl HostBuilder {
         effects: Effects,
         body: impl FnOnce(&mut Builder<'_>, &[Value]),
     ) {
-        let row = names::STANDARD.iter().find(|row| row.0 == name);
+        let mut rows = names::STANDARD.iter().chain(names::ITEMS);
+        let row = rows.find(|row| row.0 == name);
         let (_, params, results) = row.expect("a standard intrinsic");
         let mut func = Func::new(name, Signature::new(params, results));
         let args = func.params().to_vec();
@@ -132,12 +191,16 @@ impl HostBuilder {
     }
 
     /// Declares that objects are counted. Defines the operations on counts, classes and ints:
-    /// `incref`, `drop`, `decref_leaf`, `decref_int`, `decref_float`, `class_of`, `int_unbox`,
-    /// `int_box`, and the helper `free_leaf`, which treats every deallocation as one that may run
-    /// user code. The fields become the layout `Object`.
+    /// `incref`, `drop`, `decref_leaf`, `decref_int`, `decref_float`, `class_of`, `int_unbox` and
+    /// `int_box` (if [`Counted::ints`] was called), and the helper `free_leaf`, which treats every
+    /// deallocation as one that may run user code. The fields become the layout `Object`.
     pub fn counted(&mut self, objects: Counted) -> &mut Self {
         let dealloc = objects.dealloc;
-        let fields = [objects.class, objects.count, objects.int];
+        let int = objects.ints.map(|(field, _)| field);
+        let fields: Vec<Field> = [objects.class, objects.count]
+            .into_iter()
+            .chain(int)
+            .collect();
         self.layout("Object", None, &fields);
         self.define(FREE_LEAF, may_be_seen as extern "C" fn(_) -> _);
         let changes = Effects::WRITES;
@@ -156,10 +219,14 @@ impl HostBuilder {
         self.write(names::CLASS_OF, Effects::READS, |b, p| {
             objects.class_of(b, p[0]);
         });
-        self.write(names::INT_UNBOX, Effects::READS, |b, p| {
-            objects.int_unbox(b, p[0]);
-        });
-        self.write(names::INT_BOX, changes, |b, p| objects.int_box(b, p[0]));
+        if let Some((field, new_int)) = objects.ints {
+            self.write(names::INT_UNBOX, Effects::READS, |b, p| {
+                objects.int_unbox(b, p[0], field);
+            });
+            self.write(names::INT_BOX, changes, |b, p| {
+                objects.int_box(b, p[0], new_int);
+            });
+        }
         self
     }
 
@@ -177,6 +244,106 @@ impl HostBuilder {
             let (yes, no) = (b.pconst(yes), b.pconst(no));
             let object = b.select(p[0], yes, no);
             b.ret(&[object]);
+        });
+        self
+    }
+
+    /// Declares that an object has the token of its class, an address, in this field. Defines
+    /// `class_of`. For hosts that do not count references ([`traced`](Self::traced));
+    /// [`counted`](Self::counted) does this too.
+    pub fn class(&mut self, class: Field) -> &mut Self {
+        self.write(names::CLASS_OF, Effects::READS, |b, p| {
+            let class = b.load(Width::Ptr, p[0], class.offset);
+            b.ret(&[class]);
+        });
+        self
+    }
+
+    /// Declares that an int object has its value, of 64 bits, in this field, and that `new_int`,
+    /// `(i64) -> object`, makes one. Defines `int_unbox` and `int_box`. For hosts that do not count
+    /// references; [`Counted::ints`] does this too.
+    pub fn ints(&mut self, value: Field, new_int: HelperId) -> &mut Self {
+        self.write(names::INT_UNBOX, Effects::READS, |b, p| {
+            let value = b.load(Width::I64, p[0], value.offset);
+            b.ret(&[value]);
+        });
+        self.write(names::INT_BOX, Effects::WRITES, |b, p| {
+            let object = b.call(new_int, &[p[0]], &[Ty::Ptr]);
+            b.ret(&object);
+        });
+        self
+    }
+
+    /// Declares that a float object has its value, a double, in this field, and that `new_float`,
+    /// `(f64) -> object`, makes one. Defines `float_unbox` and `float_box`.
+    pub fn floats(&mut self, value: Field, new_float: HelperId) -> &mut Self {
+        self.write(names::FLOAT_UNBOX, Effects::READS, |b, p| {
+            let value = b.load(Width::F64, p[0], value.offset);
+            b.ret(&[value]);
+        });
+        self.write(names::FLOAT_BOX, Effects::WRITES, |b, p| {
+            let object = b.call(new_float, &[p[0]], &[Ty::Ptr]);
+            b.ret(&object);
+        });
+        self
+    }
+
+    /// Declares the layout of lists. Defines `list_len`, `list_get`, `list_set`, `list_items`,
+    /// `item_get` and `item_set`.
+    pub fn lists(&mut self, lists: Lists) -> &mut Self {
+        let (reads, writes) = (Effects::READS, Effects::WRITES);
+        self.write(names::LIST_LEN, reads, |b, p| {
+            let len = lists.len(b, p[0]);
+            b.ret(&[len]);
+        });
+        self.write(names::LIST_GET, reads, |b, p| {
+            let place = lists.item(b, p[0], p[1]);
+            let item = b.load(Width::Ptr, place, 0);
+            b.ret(&[item]);
+        });
+        self.write(names::LIST_SET, writes, |b, p| {
+            let place = lists.item(b, p[0], p[1]);
+            replace(b, place, p[2]);
+        });
+        self.write(names::LIST_ITEMS, reads, |b, p| {
+            let items = b.load(Width::I64, p[0], lists.items.offset);
+            b.ret(&[items]);
+        });
+        self.write(names::ITEM_GET, reads, |b, p| {
+            let items = b.op(Opcode::I2p, &[p[0]]);
+            let place = place(b, items, p[1]);
+            let item = b.load(Width::Ptr, place, 0);
+            b.ret(&[item]);
+        });
+        self.write(names::ITEM_SET, writes, |b, p| {
+            let items = b.op(Opcode::I2p, &[p[0]]);
+            let place = place(b, items, p[1]);
+            replace(b, place, p[2]);
+        });
+        self
+    }
+
+    /// Declares that an iterator of such a list has the list in a field, and the index of the next
+    /// item, an integer of 64 bits, in another. It is at its end if the index is not below the
+    /// length. Defines `list_iter_more` and `list_iter_next`.
+    pub fn list_iterators(&mut self, lists: Lists, list: Field, index: Field) -> &mut Self {
+        let (reads, writes) = (Effects::READS, Effects::WRITES);
+        self.write(names::LIST_ITER_MORE, reads, |b, p| {
+            let of = b.load(Width::Ptr, p[0], list.offset);
+            let at = b.load(Width::I64, p[0], index.offset);
+            let len = lists.len(b, of);
+            let more = b.icmp(IntCond::Ult, at, len);
+            b.ret(&[more]);
+        });
+        self.write(names::LIST_ITER_NEXT, writes, |b, p| {
+            let of = b.load(Width::Ptr, p[0], list.offset);
+            let at = b.load(Width::I64, p[0], index.offset);
+            let place = lists.item(b, of, at);
+            let item = b.load(Width::Ptr, place, 0);
+            let one = b.iconst(1);
+            let next = b.op(Opcode::Iadd, &[at, one]);
+            b.store(Width::I64, p[0], index.offset, next);
+            b.ret(&[item]);
         });
         self
     }

@@ -42,69 +42,51 @@ impl<W> UnitCells<W> {
 /// The offset of the state in [`UnitCells`].
 pub(crate) const STATE_OFFSET: u64 = std::mem::offset_of!(UnitCells<u64>, state) as u64;
 
-/// The host's parts of one unit.
+/// The host's parts of one unit: LIR that creates and releases its frames, and what the host does
+/// in a special way. [`Host::frames_by`](super::Host::frames_by) creates them for a host in which
+/// two helpers do that.
+///
+/// ```
+/// use cladonia::host::UnitParts;
+/// use cladonia::lir::Func;
+///
+/// /// The parts of a unit of a function whose bytecode begins at an address, two bytes for each
+/// /// position.
+/// fn parts(enter: Func, leave: Func, bytecode: u64) -> UnitParts {
+///     UnitParts::new(enter, leave)
+///         .positions(bytecode, 2)
+///         .objects_are_private(true)
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct UnitParts {
-    /// The number passed to the exit hook.
-    pub token: u64,
+    pub(crate) token: u64,
     /// The address of the unit's [`UnitCells`].
-    pub cells: u64,
-    /// The address of a word that counts the unit's back edges.
-    pub loop_counter: u64,
-    /// `(thread, function) -> frame`: tests for pending work, then creates and links the frame,
-    /// with all slots but the arguments' unbound. Fails if the call must take the slow path. Used
-    /// by function units only.
-    pub enter: Func,
-    /// `(thread, frame) -> ()`: unlinks and frees the frame. Its slots have been emptied, or are
-    /// dropped here.
-    pub leave: Func,
-    /// For a unit with [`Entry::Resume`] only: `(thread, frame, words, depth, delegates) -> ()`
-    /// suspends and unlinks the frame. Its locals and `depth` stack entries are in their slots, and
-    /// its position is the one at which it continues. The `enter` of such a unit is
-    /// `(thread, generator) -> (frame, point, words)`: it links the frame of a generator that is
-    /// suspended at the resume point of that number, and passes its stack to the unit; it fails for
-    /// any other. `words` is the address of the words that are otherwise after the frame,
-    /// [`LOCAL_WORDS`](crate::facts::LOCAL_WORDS) for each local and two more. The host provides
-    /// them, since code that inspects the frame reads them: they must stay readable while the
-    /// native stack is switched away, as a coroutine library does.
-    pub suspend: Option<Func>,
-    /// The action before calls that may inspect frames other than the unit's own, if the host
-    /// defers work until then.
-    pub announcement: Option<Announcement>,
-    /// The address of the host's code object: instruction positions are
-    /// `position_base + position_scale * pos`.
-    pub position_base: u64,
-    /// Bytes per unit of [`crate::bytecode::Instr::pos`].
-    pub position_scale: u32,
-    /// The parts of a closed unit of the function, if the host accepts one (and has the helpers for
-    /// it).
-    pub closed: Option<ClosedParts>,
-    /// The namespace, if its names may be kept in registers.
-    pub namespace: Option<Namespace>,
-    /// True if a unit may assume [`ObjectsPrivate`](crate::facts::Assumption::ObjectsPrivate): the
-    /// host makes units that assume it exit when code inspects the locals of their frames, and
-    /// invalidates them when code lists all objects.
-    pub objects_are_private: bool,
-    /// For runs with forced exits: the address of a table of 64-bit words, one for each exit
-    /// record. Compiled code decrements a word that is not zero, and takes the exit when it reaches
-    /// zero.
-    pub force_table: Option<u64>,
+    pub(crate) cells: u64,
+    pub(crate) loop_counter: u64,
+    pub(crate) enter: Func,
+    pub(crate) leave: Func,
+    pub(crate) suspend: Option<Func>,
+    pub(crate) announcement: Option<Announcement>,
+    pub(crate) position_base: u64,
+    pub(crate) position_scale: u32,
+    pub(crate) closed: Option<ClosedParts>,
+    pub(crate) namespace: Option<Namespace>,
+    pub(crate) objects_are_private: bool,
+    pub(crate) force_table: Option<u64>,
 }
 
 impl UnitParts {
-    /// The address of the cell with the expected pending-work word.
-    pub fn pending_cell(&self) -> u64 {
-        self.cells
-    }
-
-    /// The address of the cell that is 0 while the unit is valid.
-    pub fn state_cell(&self) -> u64 {
-        self.cells.wrapping_add(STATE_OFFSET)
-    }
-
-    /// The parts of every unit: the creation and release of its frames. The engine fills in token
-    /// and cells ([`crate::engine::Engine::build`]). Instruction positions are indexes, there is no
-    /// closed unit and no namespace, and no exit is forced.
+    /// The parts of a unit that
+    /// [`Engine::build`](crate::engine::Engine::build) or a [`Job`](crate::engine::Job) compiles:
+    /// the engine fills in token and cells. Instruction positions are indexes, there is no closed
+    /// unit and no namespace, and no exit is forced.
+    ///
+    /// - `enter`, `(thread, function) -> frame`, tests for pending work, then creates and links the
+    ///   frame, with all slots but the arguments' unbound. It fails if the call must take the slow
+    ///   path. Only function units call it.
+    /// - `leave`, `(thread, frame) -> ()`, unlinks and frees the frame. Its slots have been
+    ///   emptied, or are dropped here.
     pub fn new(enter: Func, leave: Func) -> UnitParts {
         UnitParts {
             token: 0,
@@ -122,22 +104,140 @@ impl UnitParts {
             force_table: None,
         }
     }
+
+    /// Replaces `enter`.
+    pub fn enter(mut self, enter: Func) -> UnitParts {
+        self.enter = enter;
+        self
+    }
+
+    /// The LIR that creates the frame.
+    pub fn get_enter(&self) -> &Func {
+        &self.enter
+    }
+
+    /// Sets the number that is passed to the exit hook. For units compiled by hand
+    /// ([`Engine::compile`](crate::engine::Engine::compile)); the engine has numbers of its own.
+    pub fn token(mut self, token: u64) -> UnitParts {
+        self.token = token;
+        self
+    }
+
+    /// Sets the unit's cells, and a word that counts its back edges. For units compiled by hand.
+    /// The words must live as long as the code.
+    pub fn cells<W>(mut self, cells: &UnitCells<W>, loop_counter: *const u64) -> UnitParts {
+        self.cells = cells.address();
+        self.loop_counter = loop_counter.expose_provenance() as u64;
+        self
+    }
+
+    /// For a unit with [`Entry::Resume`] only: `(thread, frame, words, depth, delegates) -> ()`
+    /// suspends and unlinks the frame. Its locals and `depth` stack entries are in their slots, and
+    /// its position is the one at which it continues. The `enter` of such a unit is
+    /// `(thread, generator) -> (frame, point, words)`: it links the frame of a generator that is
+    /// suspended at the resume point of that number, and passes its stack to the unit; it fails for
+    /// any other. `words` is the address of the words that are otherwise after the frame,
+    /// [`LOCAL_WORDS`](crate::facts::LOCAL_WORDS) for each local and two more. The host provides
+    /// them, since code that inspects the frame reads them: they must stay readable while the
+    /// native stack is switched away, as a coroutine library does.
+    pub fn suspend(mut self, suspend: Func) -> UnitParts {
+        self.suspend = Some(suspend);
+        self
+    }
+
+    /// Sets the action before calls that may inspect frames other than the unit's own, if the host
+    /// defers work until then.
+    pub fn announcement(mut self, announcement: Announcement) -> UnitParts {
+        self.announcement = Some(announcement);
+        self
+    }
+
+    /// Sets the addresses that the intrinsic `set_position` receives: `base + scale * pos`, where
+    /// `pos` is [`Instr::pos`](crate::bytecode::Instr::pos). For example the address of the host's
+    /// bytecode, and the bytes of a code unit.
+    pub fn positions(mut self, base: u64, scale: u32) -> UnitParts {
+        (self.position_base, self.position_scale) = (base, scale);
+        self
+    }
+
+    /// Accepts a closed unit of the function, if the host has the helpers for it.
+    pub fn closed(mut self, parts: ClosedParts) -> UnitParts {
+        self.closed = Some(parts);
+        self
+    }
+
+    /// Sets the namespace whose names may be kept in registers.
+    pub fn namespace(mut self, namespace: Namespace) -> UnitParts {
+        self.namespace = Some(namespace);
+        self
+    }
+
+    /// Declares if a unit may assume
+    /// [`ObjectsPrivate`](crate::facts::Assumption::ObjectsPrivate): the host makes units that
+    /// assume it exit when code inspects the locals of their frames, and invalidates them when code
+    /// lists all objects.
+    pub fn objects_are_private(mut self, are_private: bool) -> UnitParts {
+        self.objects_are_private = are_private;
+        self
+    }
+
+    /// For runs with forced exits: sets the address of a table of 64-bit words, one for each exit
+    /// record. Compiled code decrements a word that is not zero, and takes the exit when it reaches
+    /// zero. A [`Task`](crate::engine::Task) whose exits
+    /// [can be forced](crate::engine::Task::forcible) needs none.
+    pub fn force_table(mut self, address: u64) -> UnitParts {
+        self.force_table = Some(address);
+        self
+    }
+
+    /// The address of the cell with the expected pending-work word.
+    pub(crate) fn pending_cell(&self) -> u64 {
+        self.cells
+    }
+
+    /// The address of the cell that is 0 while the unit is valid.
+    pub(crate) fn state_cell(&self) -> u64 {
+        self.cells.wrapping_add(STATE_OFFSET)
+    }
 }
 
 /// The namespace of a module's top-level code, or of a function that binds globals, whose names a
 /// unit may keep in registers.
 #[derive(Clone, Debug)]
 pub struct Namespace {
-    /// The address of the namespace.
-    pub address: u64,
-    /// For each of the code's names, the addresses of the name and of a cell of the host's own,
-    /// which lives as long as the unit.
-    pub names: Vec<(u64, u64)>,
-    /// An operand of stores to names that the unit stores often (`Unit::stored_names` of the
-    /// engine), by which the host recognises them. 0 for stores to other names.
-    pub notes: i64,
+    pub(crate) address: u64,
+    /// For each of the code's names, the addresses of the name and of its cell.
+    pub(crate) names: Vec<(u64, u64)>,
+    pub(crate) notes: i64,
     /// The types of the current values of the names.
-    pub live: Vec<Type>,
+    pub(crate) live: Vec<Type>,
+}
+
+impl Namespace {
+    /// The namespace at an address, without names.
+    pub fn new(address: u64) -> Namespace {
+        Namespace {
+            address,
+            names: Vec::new(),
+            notes: 0,
+            live: Vec::new(),
+        }
+    }
+
+    /// Adds the next of the code's names: the addresses of the name and of a cell of the host's
+    /// own, which lives as long as the unit, and the type of the current value.
+    pub fn name(mut self, name: u64, cell: u64, live: Type) -> Namespace {
+        self.names.push((name, cell));
+        self.live.push(live);
+        self
+    }
+
+    /// Sets an operand of stores to names that the unit stores often (`Unit::stored_names` of the
+    /// engine), by which the host recognises them. It is 0 for stores to other names.
+    pub fn notes(mut self, notes: i64) -> Namespace {
+        self.notes = notes;
+        self
+    }
 }
 
 /// The locals of a frame that are raw values during a call-out at `pc`.

@@ -15,16 +15,38 @@ use std::collections::HashSet;
 /// The action of a unit before a call that may inspect other frames.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Announcement {
-    /// The address of a word that is 0 while there is no deferred work.
-    pub word: u64,
-    /// The address of the hook, `(callee) -> ()`. Its operand is null, or the address of a function
-    /// that is not known at compile time: the host knows some that need no announcement. It may be
-    /// called while there is no deferred work.
-    pub hook: u64,
-    /// The names of helpers that need no announcement.
-    pub exempt_helpers: Vec<String>,
-    /// The addresses of other functions that need none.
-    pub exempt: Vec<u64>,
+    pub(crate) word: u64,
+    pub(crate) hook: u64,
+    pub(crate) exempt_helpers: Vec<String>,
+    pub(crate) exempt: Vec<u64>,
+}
+
+impl Announcement {
+    /// Before such a call the unit calls a hook, unless a word of memory is 0: it is 0 while there
+    /// is no deferred work. `word` is its address, `hook` the address of a function
+    /// `(callee) -> ()`, whose operand is null, or the address of a function that is not known at
+    /// compile time: the host knows some that need no announcement. The hook may be called while
+    /// there is no deferred work.
+    pub fn new(word: u64, hook: u64) -> Announcement {
+        Announcement {
+            word,
+            hook,
+            exempt_helpers: Vec::new(),
+            exempt: Vec::new(),
+        }
+    }
+
+    /// Adds the names of helpers that need no announcement.
+    pub fn exempt_helpers<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.exempt_helpers.extend(names.into_iter().map(N::into));
+        self
+    }
+
+    /// Adds the addresses of other functions that need none.
+    pub fn exempt(mut self, addresses: impl IntoIterator<Item = u64>) -> Self {
+        self.exempt.extend(addresses);
+        self
+    }
 }
 
 /// A call to announce: its place in its block, and its callee if only the host can decide if that

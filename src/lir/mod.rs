@@ -23,6 +23,9 @@ mod docs;
 mod entered;
 mod graph;
 mod inline;
+#[cfg(not(feature = "internals"))]
+pub(crate) mod interp;
+#[cfg(feature = "internals")]
 pub mod interp;
 mod lex;
 mod liveness;
@@ -39,15 +42,25 @@ mod tidy;
 mod verify;
 
 pub use announce::Announcement;
-pub use cfg::{Cfg, NaturalLoop};
 pub use graph::{
     Block, BlockCall, BlockData, Builder, Func, Helper, HelperId, Imm, Inst, Refs, Results,
     RoutineId, RoutineRef, SigId, Signature, Term, Value,
 };
 pub use inline::End;
-pub use loops::tend_loops;
 pub use ops::{Condition, FloatCond, ImmKind, IntCond, OpEffects, OpInfo, Opcode};
 pub use parse::{ParseError, parse, parse_all};
 pub use text::print;
-pub use tidy::tidy;
 pub use verify::{Fault, Mode, Place, VerifierErrors, verify};
+
+#[cfg(not(feature = "internals"))]
+pub(crate) use self::{
+    cfg::{Cfg, NaturalLoop},
+    loops::tend_loops,
+    tidy::tidy,
+};
+#[cfg(feature = "internals")]
+pub use self::{
+    cfg::{Cfg, NaturalLoop},
+    loops::tend_loops,
+    tidy::tidy,
+};

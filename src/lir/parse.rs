@@ -30,6 +30,22 @@ pub struct ParseError {
 
 /// Reads one function; only comments may follow it.
 ///
+/// ```
+/// use cladonia::lir;
+///
+/// let text = r#"function "half"(i64) -> i64 {
+/// block0(v0: i64):
+///   v1 = iconst 1
+///   v2 = isshr v0, v1
+///   return v2
+/// }
+/// "#;
+/// let helpers = Default::default();
+/// let func = lir::parse(text, &helpers).expect("a function");
+/// lir::verify(&func, lir::Mode::Intrinsic, &helpers).expect("LIR that is well-formed");
+/// assert_eq!(lir::print(&func, &helpers), text);
+/// ```
+///
 /// # Errors
 /// [`ParseError`] with the place of the first fault.
 pub fn parse(text: &str, helpers: &PrimaryMap<HelperId, Helper>) -> Result<Func, ParseError> {

@@ -17,13 +17,27 @@ mod tests;
 mod types;
 mod values;
 
-pub use checked::{CheckedMemory, MemoryError};
-pub use fault::{LlError, TypeFault};
-pub use heap::{Body, Flavour, Heap};
-pub use memory::{Memory, RawMemory};
-pub use shape::{Cell, CellKind, Items, Shape};
-pub use types::{Primitive, Type, TypeId, Types};
-pub use values::{Pointer, Value};
+// The memory of the LIR interpreter.
+#[cfg(not(feature = "internals"))]
+pub(crate) use self::{
+    checked::{CheckedMemory, MemoryError},
+    fault::{LlError, TypeFault},
+    heap::{Body, Flavour, Heap},
+    memory::{Memory, RawMemory},
+    shape::{Cell, CellKind, Items, Shape},
+    types::{Primitive, Type, TypeId, Types},
+    values::{Pointer, Value},
+};
+#[cfg(feature = "internals")]
+pub use self::{
+    checked::{CheckedMemory, MemoryError},
+    fault::{LlError, TypeFault},
+    heap::{Body, Flavour, Heap},
+    memory::{Memory, RawMemory},
+    shape::{Cell, CellKind, Items, Shape},
+    types::{Primitive, Type, TypeId, Types},
+    values::{Pointer, Value},
+};
 
 use std::fmt;
 

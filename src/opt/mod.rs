@@ -41,6 +41,8 @@ mod virtuals;
 use crate::bytecode::{Pc, Reason};
 use crate::host::{Lifetimes, World};
 pub use passes::{NotOptional, Pass, PassInfo, Progress, Property, Step, optional, run, run_pass};
+#[cfg(feature = "plant")]
+pub use plant::plant;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::time::Duration;

@@ -319,7 +319,7 @@ fn names(passes: impl Iterator<Item = Pass>) -> String {
 /// The passes of these names, separated by commas, which are to be left out.
 ///
 /// # Errors
-/// One of them is not [optional](PassInfo::is_optional).
+/// One of them is no pass, or one that can't be left out.
 pub fn optional(names: &str) -> Result<Vec<Pass>, NotOptional> {
     let find = |name: &str| Pass::optional().find(|known| known.name() == name);
     let names = names

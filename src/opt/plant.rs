@@ -1,5 +1,5 @@
 //! Wrong rewrites, planted to test that the fuzzers find them. They exist only with the feature
-//! `plant`, which `scripts/fuzz-planted` switches on; then `CLADONIA_PLANT` names the active one.
+//! `plant`, which `scripts/fuzz-planted` switches on; then [`plant`] activates one of them.
 
 /// A wrong rewrite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,10 +19,18 @@ pub(super) enum Fault {
 }
 
 #[cfg(feature = "plant")]
+static PLANTED: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+
+/// Activates the fault of this name in all compiles of the process. The first call counts.
+#[cfg(feature = "plant")]
+pub fn plant(name: &str) {
+    PLANTED.get_or_init(|| name.to_owned());
+}
+
+#[cfg(feature = "plant")]
 pub(super) fn is_planted(fault: Fault) -> bool {
-    static PLANTED: std::sync::LazyLock<String> =
-        std::sync::LazyLock::new(|| std::env::var("CLADONIA_PLANT").unwrap_or_default());
-    format!("{fault:?}").eq_ignore_ascii_case(&PLANTED)
+    let name = PLANTED.get();
+    name.is_some_and(|name| format!("{fault:?}").eq_ignore_ascii_case(name))
 }
 
 #[cfg(not(feature = "plant"))]

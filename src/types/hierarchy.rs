@@ -128,7 +128,7 @@ impl Hierarchy {
         &self.objects
     }
 
-    /// The names for [`Type::parse`](super::Type::parse) and [`evaluate`](super::evaluate).
+    /// The names for [`Type::parse`](super::Type::parse) and `evaluate`.
     pub fn names(&self) -> Names {
         let names = Names::of(self.host).making_literals();
         self.aliases.iter().fold(names, |names, (alias, object)| {

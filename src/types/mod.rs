@@ -63,15 +63,11 @@ mod universe;
 mod value;
 
 pub(crate) use declare::Declarations;
-pub use dot::dot;
-pub use exercise::{Operations, World, exercise};
 pub use handles::{
     ClassDesc, ClassHandle, ClassPin, HandleError, HostId, ObjectDesc, ObjectHandle, ObjectPin,
 };
 pub use hierarchy::{Hierarchy, HierarchyError, HierarchyFault};
-pub use laws::{Claim, Exception, LawReport, LawResult, check_laws};
-pub use model::{Model, Values};
-pub use parse::{Answer, Names, ParseError, evaluate};
+pub use parse::{Names, ParseError};
 pub use reader::TextError;
 pub(crate) use reader::{Line, Lines, Parsed};
 pub use repr::{Spec, Type};
@@ -79,9 +75,28 @@ pub(crate) use scope::Scope;
 pub use spec::LiteralError;
 pub use table::Predefined;
 pub use text::predefined_names;
-pub use universe::universe;
 pub use value::ConstValue;
 pub(crate) use value::Quoted;
+
+// The workbench of the lattice: its laws, checked against sets of values.
+#[cfg(feature = "internals")]
+pub use self::{
+    dot::dot,
+    exercise::{Operations, World, exercise},
+    laws::{Claim, Exception, LawReport, LawResult, check_laws},
+    model::{Model, Values},
+    parse::{Answer, evaluate},
+    universe::universe,
+};
+#[cfg(not(feature = "internals"))]
+pub(crate) use self::{
+    dot::dot,
+    exercise::{Operations, World, exercise},
+    laws::{Claim, Exception, LawReport, LawResult, check_laws},
+    model::{Model, Values},
+    parse::{Answer, evaluate},
+    universe::universe,
+};
 
 #[cfg(test)]
 mod tests;

@@ -20,6 +20,15 @@ use super::handles::{ClassHandle, ObjectHandle};
 use super::table::{Leaf, PRIMITIVE_BITS, bit};
 
 /// A set of values, as far as sixteen bytes can describe it. See the [module page](super).
+///
+/// ```
+/// use cladonia::types::Type;
+///
+/// let number = Type::LONG_EXACT | Type::FLOAT_EXACT;
+/// assert!(Type::LONG_EXACT <= number && !(number <= Type::LONG));
+/// assert_eq!(number & Type::LONG, Type::LONG_EXACT);
+/// assert_eq!(Type::LONG_EXACT.to_string(), "LongExact");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Type {
     pub(super) raw: u64,

@@ -11,7 +11,7 @@ use crate::capi::{Obj, field};
 use crate::decode;
 use crate::objects;
 use cladonia::bytecode::Code;
-use cladonia::infer::{FuncId, Options, Program, Start, analyse};
+use cladonia::engine::inference::{FuncId, Options, Program, Start, analyse};
 use cladonia::types::{Names, Predefined, Type};
 use pyo3_ffi::*;
 use std::collections::HashMap;

@@ -22,7 +22,7 @@
 //! No failure here affects the program. Each error is counted, and the text of the last one is kept
 //! for the statistics; after several in a row, nothing is written any more.
 
-use cladonia::codegen::{Key, Store, fingerprint};
+use cladonia::engine::cache::{Key, Store, fingerprint};
 use std::collections::VecDeque;
 use std::ffi::{CString, OsStr};
 use std::fs::{self, DirBuilder, File};

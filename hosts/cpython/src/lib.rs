@@ -18,6 +18,7 @@ pub mod capi;
 pub mod decode;
 pub mod export;
 pub mod feedback;
+mod hashing;
 pub mod helpers;
 pub mod intrinsics;
 pub mod memory;

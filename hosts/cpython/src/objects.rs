@@ -429,15 +429,13 @@ impl Registry {
             }
             let flags = ffi::PyType_GetFlags(class);
             let is_heap = flags & ffi::Py_TPFLAGS_HEAPTYPE != 0;
-            let desc = ClassDesc {
-                name: class_name(class),
-                bases_mro: bases,
-                predefined: own_row.unwrap_or(nearest),
-                is_builtin_itself: own_row.is_some(),
-                is_final: flags & ffi::Py_TPFLAGS_BASETYPE == 0,
-                owns_layout: false,
-                token: class as u64,
+            let desc = match own_row {
+                Some(row) => ClassDesc::builtin(row, bases).with_name(class_name(class)),
+                None => ClassDesc::new(class_name(class), bases, nearest),
             };
+            let desc = desc
+                .with_final(flags & ffi::Py_TPFLAGS_BASETYPE == 0)
+                .with_token(class as u64);
             let Ok(handle) = self.host.register_class(desc) else {
                 return self.stale_class;
             };
@@ -482,13 +480,10 @@ impl Registry {
                     .extend(old.held.map(|held| (old.handle, held)));
             }
             let denotes = (ffi::PyType_Check(object) != 0).then(|| self.class(object.cast()));
-            let desc = ObjectDesc {
-                name: object_name(object),
-                class,
-                immortal: abi::counts::is_immortal(object),
-                denotes: denotes.filter(|class| class.is_alive()),
-                token: object as u64,
-            };
+            let desc = ObjectDesc::new(object_name(object), class)
+                .with_immortal(abi::counts::is_immortal(object))
+                .denoting(denotes.filter(|class| class.is_alive()))
+                .with_token(object as u64);
             let Ok(handle) = self.host.register_object(desc) else {
                 return self.stale_object;
             };

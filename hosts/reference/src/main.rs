@@ -41,6 +41,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    #[cfg(feature = "plant")]
+    if let Ok(fault) = std::env::var("CLADONIA_PLANT") {
+        cladonia::opt::plant(&fault);
+    }
     let cli = Cli::parse();
     report::finish(match cli.command {
         Command::Run(args) => commands::run::run(&args),

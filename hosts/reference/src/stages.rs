@@ -5,7 +5,7 @@ use crate::runtime::load::LoadError;
 use crate::runtime::{Options, Session};
 use cladonia::bytecode::{Code, ConstValue, Document, Pc};
 use cladonia::code::{CodeMemory, Config};
-use cladonia::engine::{Engine, Entry, Request, Unit};
+use cladonia::engine::{CompileOptions, Engine, Entry, Request, Unit};
 use cladonia::hir;
 use cladonia::host::{Lifetimes, ReadUnit, Snapshot, read_units, world_of};
 use cladonia::opt;
@@ -153,7 +153,11 @@ fn again(unit: &ReadUnit, query: &Query) -> Result<String, String> {
     }
     let memory = CodeMemory::new(Config::new().limit(REPLAY_MEMORY)).map_err(|e| e.to_string())?;
     let mut engine = Engine::new(unit.host.clone(), memory).map_err(|e| e.to_string())?;
-    engine.keep_dumps = true;
+    engine.set_options(
+        CompileOptions::new()
+            .keep_dumps(true)
+            .verify(crate::runtime::verification()),
+    );
     let made = catch(|| engine.compile(Request::from(&unit.replay)))?;
     of_unit(&made.map_err(|e| e.to_string())?, query)
 }

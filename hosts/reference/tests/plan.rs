@@ -72,7 +72,7 @@ fn fault(report: &PlanReport, planned: &Planned) -> Option<String> {
     if plan.final_method == F::StaticAssign && plan.parent != plan.base {
         return Some("something is assigned to that is not the base".into());
     }
-    if let Test::Guarded(check) | Test::Test(check) = &plan.test
+    if let Test::Guarded(check) | Test::Checked(check) = &plan.test
         && plan.base.as_ref() == Some(&check.ty)
         && check.to_string().starts_with("common")
     {

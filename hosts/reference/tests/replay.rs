@@ -128,7 +128,7 @@ fn errors_in_a_unit_are_reported_with_their_place() {
             "    value 16 f64",
             "    value 8 f64",
             in_host(
-                "in the host `reference`: in structure `Float` the fields `class` and `value` overlap; give each its own bytes",
+                "the host `reference`: in structure `Float` the fields `class` and `value` overlap; give each its own bytes",
             ),
         ),
         (

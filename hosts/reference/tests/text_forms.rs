@@ -68,7 +68,7 @@ impl Seen {
 
     fn hir(&mut self, stage: &str, text: &str, code: &Arc<Code>, unit: &Unit, host: &Host) {
         self.hir += 1;
-        match hir::parse(text, code, &unit.inlined, host.id, &Names::of(host.id)) {
+        match hir::parse(text, code, &unit.inlined, host.id(), &Names::of(host.id())) {
             Err(error) => self.faults.push(format!("{stage}: {error}\n{text}")),
             Ok(f) => {
                 let again = f.to_string();
@@ -89,10 +89,10 @@ impl Seen {
         let end = text.find("\n}\n").map_or(text.len(), |at| at + 3);
         let (function, exits) = text.split_at(end);
         self.lir += 1;
-        match lir::parse(function, &host.helpers) {
+        match lir::parse(function, host.helpers()) {
             Err(error) => self.faults.push(format!("lir: {error}\n{function}")),
             Ok(func) => {
-                if lir::print(&func, &host.helpers) != function {
+                if lir::print(&func, host.helpers()) != function {
                     self.faults.push(format!("lir differs:\n{function}"));
                 }
             }

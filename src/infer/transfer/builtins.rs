@@ -43,41 +43,17 @@ impl Engine<'_> {
                 _ => Some(Outcome::Value(none())),
             };
         }
+        if matches!(
+            name,
+            "list" | "dict" | "set" | "tuple" | "sorted" | "iter" | "enumerate"
+        ) {
+            return self.container_call(name, args);
+        }
         let is_plain = args.iter().all(|arg| arg.facts.is(plain()));
         let first = args.first().map(|arg| arg.facts.clone());
         let facts = match (name, first) {
             ("__build_class__", _) => return Some(self.build_class(args)),
-            ("len", Some(facts)) if args.len() == 1 => {
-                let sized = Type::LIST_EXACT
-                    | Type::TUPLE_EXACT
-                    | Type::DICT_EXACT
-                    | Type::SET_EXACT
-                    | Type::UNICODE_EXACT
-                    | Type::BYTES_EXACT
-                    | Type::RANGE;
-                if facts.is(plain() - Type::UNICODE_EXACT - Type::BYTES_EXACT) {
-                    self.raise_named("TypeError");
-                    return Some(Outcome::Blocked);
-                }
-                if !facts.is(sized) {
-                    if facts.ty.could_be(plain()) {
-                        return None;
-                    }
-                    let outcome = self.special(&args[0], "__len__", Vec::new())?;
-                    let length = self.outcome_facts(outcome);
-                    if length.is_impossible() {
-                        return Some(Outcome::Blocked);
-                    }
-                    if !length.is(plain()) {
-                        return None;
-                    }
-                    self.raise_named("TypeError");
-                    self.raise_named("ValueError");
-                    self.raise_named("OverflowError");
-                    return Some(Outcome::Value(int().not_negative()));
-                }
-                self.length(&facts)
-            }
+            ("len", Some(facts)) if args.len() == 1 => return self.length_call(facts, args),
             ("range", Some(_)) if args.len() <= 3 => return Some(self.range(args)),
             ("isinstance", Some(facts)) if args.len() == 2 => {
                 let operand = args[1].facts.clone();
@@ -137,37 +113,6 @@ impl Engine<'_> {
             }
             ("hash" | "id", _) if is_plain => int(),
             ("print", _) if is_plain => none(),
-            ("list", None) => return Some(self.build(Kind::List, Type::LIST_EXACT, &[])),
-            ("dict", None) => return Some(self.build_map(&[])),
-            ("set", None) => return Some(self.build(Kind::Set, Type::SET_EXACT, &[])),
-            ("tuple", None) => return Some(self.build_tuple(&[])),
-            ("sorted", Some(facts)) if self.is_iterable(&facts) => {
-                let items = self.iterated(&facts);
-                if args.len() != 1 || !(items.ty <= plain()) {
-                    return None;
-                }
-                self.raise_named("TypeError");
-                return Some(self.offspring(Kind::List, Type::LIST_EXACT, &[&facts]));
-            }
-            ("list" | "tuple" | "set", Some(_)) if args.len() != 1 => return None,
-            ("list", Some(facts)) if self.is_iterable(&facts) => {
-                return Some(self.offspring(Kind::List, Type::LIST_EXACT, &[&facts]));
-            }
-            ("set", Some(facts)) if self.is_iterable(&facts) => {
-                let items = self.iterated(&facts);
-                self.use_key(&items, &facts);
-                return Some(self.offspring(Kind::Set, Type::SET_EXACT, &[&facts]));
-            }
-            ("tuple", Some(facts)) if self.is_iterable(&facts) => {
-                return Some(self.offspring(Kind::Tuple, Type::TUPLE_EXACT, &[&facts]));
-            }
-            ("iter", Some(_)) if args.len() == 1 => {
-                let op = self.here.op;
-                return Some(self.get_iter(op, &args[0]));
-            }
-            ("enumerate", Some(facts)) if args.len() == 1 && self.is_iterable(&facts) => {
-                return Some(self.enumerate(&facts));
-            }
             ("object", None) => return None,
             (name, _) => {
                 let class = self.builtin(name)?;
@@ -181,6 +126,77 @@ impl Engine<'_> {
             }
         };
         Some(Outcome::Value(facts))
+    }
+
+    /// `len` of an object.
+    fn length_call(&mut self, facts: Facts, args: &[Arg]) -> Option<Outcome> {
+        let sized = Type::LIST_EXACT
+            | Type::TUPLE_EXACT
+            | Type::DICT_EXACT
+            | Type::SET_EXACT
+            | Type::UNICODE_EXACT
+            | Type::BYTES_EXACT
+            | Type::RANGE;
+        if facts.is(plain() - Type::UNICODE_EXACT - Type::BYTES_EXACT) {
+            self.raise_named("TypeError");
+            return Some(Outcome::Blocked);
+        }
+        if !facts.is(sized) {
+            if facts.ty.could_be(plain()) {
+                return None;
+            }
+            let outcome = self.special(&args[0], "__len__", Vec::new())?;
+            let length = self.outcome_facts(outcome);
+            if length.is_impossible() {
+                return Some(Outcome::Blocked);
+            }
+            if !length.is(plain()) {
+                return None;
+            }
+            self.raise_named("TypeError");
+            self.raise_named("ValueError");
+            self.raise_named("OverflowError");
+            return Some(Outcome::Value(int().not_negative()));
+        }
+        Some(Outcome::Value(self.length(&facts)))
+    }
+
+    /// A call of a function that makes a container or an iterator.
+    fn container_call(&mut self, name: &str, args: &[Arg]) -> Option<Outcome> {
+        match (name, args.first().map(|arg| arg.facts.clone())) {
+            ("list", None) => Some(self.build(Kind::List, Type::LIST_EXACT, &[])),
+            ("dict", None) => Some(self.build_map(&[])),
+            ("set", None) => Some(self.build(Kind::Set, Type::SET_EXACT, &[])),
+            ("tuple", None) => Some(self.build_tuple(&[])),
+            ("sorted", Some(facts)) if self.is_iterable(&facts) => {
+                let items = self.iterated(&facts);
+                if args.len() != 1 || !(items.ty <= plain()) {
+                    return None;
+                }
+                self.raise_named("TypeError");
+                Some(self.offspring(Kind::List, Type::LIST_EXACT, &[&facts]))
+            }
+            ("list" | "tuple" | "set", Some(_)) if args.len() != 1 => None,
+            ("list", Some(facts)) if self.is_iterable(&facts) => {
+                Some(self.offspring(Kind::List, Type::LIST_EXACT, &[&facts]))
+            }
+            ("set", Some(facts)) if self.is_iterable(&facts) => {
+                let items = self.iterated(&facts);
+                self.use_key(&items, &facts);
+                Some(self.offspring(Kind::Set, Type::SET_EXACT, &[&facts]))
+            }
+            ("tuple", Some(facts)) if self.is_iterable(&facts) => {
+                Some(self.offspring(Kind::Tuple, Type::TUPLE_EXACT, &[&facts]))
+            }
+            ("iter", Some(_)) if args.len() == 1 => {
+                let op = self.here.op;
+                Some(self.get_iter(op, &args[0]))
+            }
+            ("enumerate", Some(facts)) if args.len() == 1 && self.is_iterable(&facts) => {
+                Some(self.enumerate(&facts))
+            }
+            _ => None,
+        }
     }
 
     /// Returns true if iteration over the value runs no user code: it is one of the builtin

@@ -39,29 +39,41 @@ pub struct ObjectHandle(NonZeroU64);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct HostId(u32);
 
-/// A host's description of a class.
+/// A host's description of a class, for [`HostId::register_class`].
+///
+/// ```
+/// use cladonia::types::{ClassDesc, HostId, Predefined};
+///
+/// # fn main() -> Result<(), cladonia::types::HandleError> {
+/// let host = HostId::new();
+/// let object = ClassDesc::builtin(Predefined::Object, Vec::new()).with_token(0x1000);
+/// let object = host.register_class(object)?;
+/// let point = ClassDesc::new("Point", vec![object], Predefined::Object).with_token(0x2000);
+/// let point = host.register_class(point)?;
+/// assert_eq!(host.builtin_class(Predefined::Object), Some(object));
+/// assert_eq!(point.token(), 0x2000);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct ClassDesc {
     /// Its name as text; also decides which class an intersection keeps (see [`super`]).
-    pub name: String,
+    pub(crate) name: String,
     /// Its method resolution order without itself.
-    pub bases_mro: Vec<ClassHandle>,
+    pub(crate) bases_mro: Vec<ClassHandle>,
     /// The predefined type this class is, or the most derived one it inherits from.
-    pub predefined: Predefined,
+    pub(crate) predefined: Predefined,
     /// True if the class *is* `predefined`, and does not merely derive from it.
-    pub is_builtin_itself: bool,
+    pub(crate) is_builtin_itself: bool,
     /// True if the host forbids inheriting from it.
-    pub is_final: bool,
-    /// True if its instances have another layout than those of its bases, so that no class can
-    /// inherit both from it and from another such class, unless one of the two derives from the
-    /// other. `false` claims nothing.
-    pub owns_layout: bool,
-    /// The host's address of the class, or 0.
-    pub token: u64,
+    pub(crate) is_final: bool,
+    pub(crate) owns_layout: bool,
+    pub(crate) token: u64,
 }
 
 impl ClassDesc {
-    /// A user class that may be inherited from.
+    /// A user class that may be inherited from: its name, its method resolution order without
+    /// itself, and the most derived predefined type that it inherits from.
     pub fn new(
         name: impl Into<String>,
         bases_mro: Vec<ClassHandle>,
@@ -87,30 +99,47 @@ impl ClassDesc {
         }
     }
 
-    /// With the host's address of the class.
+    /// With another name as text. Names also decide which class an intersection keeps (see
+    /// [`super`]).
+    pub fn with_name(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        ClassDesc { name, ..self }
+    }
+
+    /// With the host's address of the class, which is otherwise 0.
     pub fn with_token(self, token: u64) -> Self {
         ClassDesc { token, ..self }
     }
+
+    /// A class that the host forbids to inherit from, if `is_final`.
+    pub fn with_final(self, is_final: bool) -> Self {
+        ClassDesc { is_final, ..self }
+    }
+
+    /// A class whose instances have another layout than those of its bases, so that no class can
+    /// inherit both from it and from another such class, unless one of the two derives from the
+    /// other. `false` claims nothing.
+    pub fn with_own_layout(self, owns_layout: bool) -> Self {
+        ClassDesc {
+            owns_layout,
+            ..self
+        }
+    }
 }
 
-/// A host's description of an object.
+/// A host's description of an object, for [`HostId::register_object`].
 #[derive(Clone, Debug)]
 pub struct ObjectDesc {
-    /// Its text: a literal (`5`, `"hello!"`), or a name.
-    pub name: String,
-    /// Its class.
-    pub class: ClassHandle,
-    /// True if it is known to live forever. `false` claims nothing: an object that is mortal today
-    /// may become immortal.
-    pub immortal: bool,
-    /// The class this object *is*, if it is one.
-    pub denotes: Option<ClassHandle>,
-    /// The host's address of the object, or 0.
-    pub token: u64,
+    pub(crate) name: String,
+    pub(crate) class: ClassHandle,
+    pub(crate) immortal: bool,
+    pub(crate) denotes: Option<ClassHandle>,
+    pub(crate) token: u64,
 }
 
 impl ObjectDesc {
-    /// An object that is not known to live forever.
+    /// An object that is not known to live forever: its text, which is a literal (`5`, `"hello!"`)
+    /// or a name, and its class.
     pub fn new(name: impl Into<String>, class: ClassHandle) -> Self {
         ObjectDesc {
             name: name.into(),
@@ -119,6 +148,22 @@ impl ObjectDesc {
             denotes: None,
             token: 0,
         }
+    }
+
+    /// With the host's address of the object, which is otherwise 0.
+    pub fn with_token(self, token: u64) -> Self {
+        ObjectDesc { token, ..self }
+    }
+
+    /// An object that is known to live forever, if `immortal`. `false` claims nothing: an object
+    /// that is mortal today may become immortal.
+    pub fn with_immortal(self, immortal: bool) -> Self {
+        ObjectDesc { immortal, ..self }
+    }
+
+    /// An object that *is* this class, if there is one.
+    pub fn denoting(self, denotes: Option<ClassHandle>) -> Self {
+        ObjectDesc { denotes, ..self }
     }
 }
 

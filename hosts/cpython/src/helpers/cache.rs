@@ -9,6 +9,7 @@
 
 use crate::abi;
 use crate::capi::{Obj, field};
+use crate::hashing;
 use crate::objects::instances::drop_one;
 use crate::world::classes::{Descriptor, Storage, descriptor, is_versioned, storage};
 use pyo3_ffi::*;
@@ -70,12 +71,8 @@ static STORES: Table = Table(UnsafeCell::new([EMPTY; ROWS]));
 /// are close to each other, and so are the addresses of its names. So both are mixed (Fibonacci
 /// hashing): without it, half a million lookups a second collided in pyparsing.
 fn first_row(version: u32, name: Obj) -> usize {
-    const MIX: u64 = 11_400_714_819_323_198_485;
-    let key = (u64::from(version).wrapping_mul(MIX) ^ (name as u64 >> 4)).wrapping_mul(MIX);
-    (key >> (u64::BITS - ROWS.ilog2())) as usize
+    hashing::row::<ROWS>(hashing::mix(version.into()) ^ (name as u64 >> 4))
 }
-
-const _: () = assert!(ROWS.is_power_of_two());
 
 impl Table {
     /// The place of `name` in instances of `class`; `find` computes it where the table does not

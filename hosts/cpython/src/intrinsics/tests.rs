@@ -44,7 +44,7 @@ impl Machine {
     }
 
     fn compile(&mut self, id: IntrinsicId) -> CompiledCode {
-        let intrinsic = &self.host.intrinsics[id];
+        let intrinsic = &self.host.intrinsics()[id];
         let mut func = Func::new(
             intrinsic.name,
             Signature::new(&[Ty::Ptr, Ty::Ptr], &[Ty::I64]),
@@ -85,7 +85,7 @@ impl Machine {
         let zero = b.iconst(0);
         b.ret(&[zero]);
         self.codegen
-            .compile(&self.memory, Input::new(&func, &self.host.helpers))
+            .compile(&self.memory, Input::new(&func, self.host.helpers()))
             .expect(intrinsic.name)
     }
 

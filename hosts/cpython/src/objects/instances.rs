@@ -23,6 +23,7 @@
 use super::tracking::{track, untrack};
 use crate::abi::{self, counts, dict_values as values, object, type_};
 use crate::capi::{self, Obj, field, set_field};
+use crate::hashing;
 use pyo3_ffi::*;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -115,10 +116,8 @@ pub unsafe fn find() {
 unsafe fn row(class: *mut PyTypeObject) -> *mut Known {
     // SAFETY: this thread has the lock; the class is alive.
     unsafe {
-        // The golden ratio's part of 2^64 (Fibonacci hashing).
-        const MIX: u64 = 11_400_714_819_323_198_485;
-        let index = (class as u64 >> 4).wrapping_mul(MIX) >> (u64::BITS - CLASSES.ilog2());
-        let row = (*TABLE.rows.get()).as_mut_ptr().add(index as usize);
+        let index = hashing::row::<CLASSES>(class as u64 >> 4);
+        let row = (*TABLE.rows.get()).as_mut_ptr().add(index);
         let version: u32 = field(class, type_::VERSION_TAG);
         if version == 0 {
             return ptr::null_mut();

@@ -436,7 +436,7 @@ unsafe extern "C" fn enable(_: Object, args: *mut Object, count: Py_ssize_t) -> 
         }
         let mut passes = Vec::new();
         if without != Py_None() {
-            passes = match cladonia::opt::optional(&text(without)) {
+            passes = match cladonia::engine::optional_passes(&text(without)) {
                 Ok(without) => without,
                 Err(error) => {
                     raise(PyExc_ValueError, &error.to_string());

@@ -110,11 +110,8 @@ pub fn parts(entry: &Entry, unit: &UnitState) -> ClosedParts {
         cells.push(RawCell::new());
     }
     let fresh = cells.iter().find(|c| c.signature.is_none());
-    ClosedParts {
-        boxed_cell: entry.cell.as_ptr() as u64,
-        raw_cell: fresh.expect("made above").cell.as_ptr() as u64,
-        enter: enter(unit),
-    }
+    let raw_cell = fresh.expect("made above").cell.as_ptr() as u64;
+    ClosedParts::new(entry.cell.as_ptr() as u64, raw_cell, enter(unit))
 }
 
 /// LIR that accounts for a call, `(thread) -> ()`; it fails if the call must not begin. Nested

@@ -18,9 +18,10 @@ use crate::namespace::{self, NameCell};
 use crate::objects;
 use crate::world::{Known, Namespaces, supers};
 use cladonia::bytecode::{Code, Met, Op, Pc};
-use cladonia::codegen::CompiledCode;
+use cladonia::engine::CompiledCode;
 use cladonia::engine::{
-    CompileError, Entry as Start, FrozenRequest, Generator, Planted, Request, Unit, UnitParts,
+    CompileError, CompileOptions, Entry as Start, FrozenRequest, Generator, Planted, Request, Unit,
+    UnitParts, Verification,
 };
 use cladonia::exits::Reason;
 use cladonia::facts::Assumption;
@@ -73,10 +74,18 @@ pub fn compile_stub(gil: Gil, func: Func) -> Result<CompiledCode, CompileError> 
     let compiler = &gil.runtime().compiler;
     let mut engine = compiler
         .take(gil)
-        .map_err(|refusal| CompileError::Internal(refusal.to_string()))?;
+        .map_err(|refusal| CompileError::internal(refusal.to_string()))?;
     let made = catch_unwind(AssertUnwindSafe(|| engine.compile_stub(&func)));
     compiler.put_back(engine);
-    made.unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
+    made.unwrap_or_else(|panic| Err(CompileError::internal(panic_text(&*panic))))
+}
+
+/// The compiler's checks of its own work that the environment variable `CLADONIA_VERIFY` requests.
+fn verification() -> Verification {
+    static REQUESTED: std::sync::LazyLock<Verification> = std::sync::LazyLock::new(|| {
+        Verification::named(std::env::var("CLADONIA_VERIFY").ok().as_deref())
+    });
+    *REQUESTED
 }
 
 /// The fault that `CLADONIA_PLANT` (`lowering` or `codegen`) plants. It proves that comparing
@@ -157,17 +166,11 @@ unsafe fn namespace_of(gil: Gil, unit: &mut UnitState) -> Namespace {
             .collect();
         let mut cells = vec![NameCell::EMPTY; names.len()].into_boxed_slice();
         let live_type = gil.runtime().front.live_type;
-        let live = names.iter().zip(&mut cells);
-        let live = live.map(|(name, cell)| live_type(namespace::find(dict, *name, cell)));
-        let live = live.collect();
-        let addresses = cells.iter().map(|cell| std::ptr::from_ref(cell) as u64);
-        let names = names.iter().map(|name| *name as u64).zip(addresses);
-        let namespace = Namespace {
-            address: dict as u64,
-            names: names.collect(),
-            notes: gil.runtime().watches.own_bit(),
-            live,
-        };
+        let mut namespace = Namespace::new(dict as u64).notes(gil.runtime().watches.own_bit());
+        for (name, cell) in names.iter().zip(&mut cells) {
+            let live = live_type(namespace::find(dict, *name, cell));
+            namespace = namespace.name(*name as u64, std::ptr::from_ref(cell) as u64, live);
+        }
         unit.cells = Some(cells);
         namespace
     }
@@ -368,7 +371,7 @@ unsafe fn make_unit(
     // Feedback grows, so each compile translates again; the positions of instructions stay the
     // same.
     let mut code = catch_unwind(|| (gil.runtime().front.translate)(shape.code, globals, builtins))
-        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
+        .unwrap_or_else(|panic| Err(CompileError::internal(panic_text(&*panic))))
         .map_err(|e| Refusal::Lasting(e.to_string()))?;
     // SAFETY: the caller's promise.
     let made_functions = unsafe { generators::make_functions(&mut code, globals, builtins) };
@@ -427,21 +430,25 @@ unsafe fn make_unit(
         _ => (frames::enter(&unit), frames::leave(&unit), None),
     };
     let is_private = gil.runtime().listing.is_unlikely();
-    let parts = UnitParts {
-        closed,
-        token: unit.token(),
-        cells: unit.checked.address(),
-        loop_counter: unit.iterations.as_ptr() as u64,
-        enter,
-        leave,
-        suspend,
-        announcement: (kind == Kind::Generator).then(generators::announcement),
-        position_base: shape.units() as u64,
-        position_scale: 2,
-        namespace,
-        objects_are_private: is_private,
-        force_table: unit.force.as_ref().map(|t| t.as_ptr() as u64),
-    };
+    let mut parts = UnitParts::new(enter, leave)
+        .token(unit.token())
+        .cells(&unit.checked, unit.iterations.as_ptr())
+        .positions(shape.units() as u64, 2)
+        .objects_are_private(is_private);
+    if let Some(closed) = closed {
+        parts = parts.closed(closed);
+    }
+    if let Some(suspend) = suspend {
+        parts = parts
+            .suspend(suspend)
+            .announcement(generators::announcement());
+    }
+    if let Some(namespace) = namespace {
+        parts = parts.namespace(namespace);
+    }
+    if let Some(table) = &unit.force {
+        parts = parts.force_table(table.as_ptr() as u64);
+    }
     // SAFETY: the caller's promise; the code was decoded from the state's.
     unsafe { healing::expect_others(&state, &code) };
     sampling::expect_locals(
@@ -472,13 +479,17 @@ unsafe fn make_unit(
     let compiler = &gil.runtime().compiler;
     let mut engine = compiler.take(gil)?;
     let options = gil.runtime().options.get();
-    engine.execution = options.execution;
-    engine.without.clone_from(&gil.runtime().without.borrow());
-    engine.planted = planted();
-    engine.check_facts = options.check_facts;
+    let compiling = CompileOptions::new()
+        .keep_dumps(engine.options().keeps_dumps())
+        .execution(options.execution)
+        .without(gil.runtime().without.borrow().clone())
+        .plant(planted())
+        .check_facts(options.check_facts)
+        .verify(verification());
+    engine.set_options(compiling);
     let instrs = &gil.runtime().totals.instrs;
     instrs.update(|instrs| instrs + code.instrs.len() as u64);
-    let is_beside = gil.runtime().workers.are_wanted(gil) && engine.replays.is_none();
+    let is_beside = gil.runtime().workers.are_wanted(gil) && !engine.is_recording();
     let mut pending = Pending::default();
     let Some((host, anywhere)) = compiler.host() else {
         compiler.put_back(engine);
@@ -486,15 +497,10 @@ unsafe fn make_unit(
     };
     let made = catch_unwind(AssertUnwindSafe(|| {
         with_world(gil, host, &unit, &pending.others, |world| {
-            let request = Request {
-                code: &code,
-                entry,
-                live,
-                world,
-                parts,
-                avoid: &profile.avoid,
-                met: &met,
-            };
+            let request = Request::new(&code, entry, parts, world)
+                .live(live)
+                .avoid(&profile.avoid)
+                .met(&met);
             if is_beside {
                 let frozen = engine.freeze(request, Some(anywhere.clone()));
                 Ok(Made::Frozen(Box::new(frozen)))
@@ -509,7 +515,7 @@ unsafe fn make_unit(
     spent.update(|spent| spent + took.as_nanos() as u64);
     unit.cost = (Instant::now(), took);
     let made = made
-        .unwrap_or_else(|panic| Err(CompileError::Internal(panic_text(&*panic))))
+        .unwrap_or_else(|panic| Err(CompileError::internal(panic_text(&*panic))))
         .map_err(|e| {
             release();
             Refusal::Lasting(e.to_string())
@@ -817,7 +823,7 @@ unsafe fn answer(
     request: &mut FrozenRequest,
 ) -> Result<bool, CompileError> {
     let Some((host, _)) = gil.runtime().compiler.host() else {
-        return Err(CompileError::EngineDropped);
+        return Err(CompileError::engine_dropped());
     };
     let started = Instant::now();
     // SAFETY: the caller's promise.
@@ -838,11 +844,11 @@ unsafe fn answer(
         let spent = &gil.runtime().totals.compile_ns;
         spent.update(|spent| spent + started.elapsed().as_nanos() as u64);
         match answered {
-            Err(panic) => Err(CompileError::Internal(panic_text(&*panic))),
+            Err(panic) => Err(CompileError::internal(panic_text(&*panic))),
             Ok(_) if !(*unit).is_valid() => Ok(false),
             Ok(_) if is_watched => Ok(true),
-            Ok(_) => Err(CompileError::Invalid(
-                "an assumption of its code cannot be watched".into(),
+            Ok(_) => Err(CompileError::invalid_request(
+                "an assumption of its code cannot be watched",
             )),
         }
     }
@@ -978,7 +984,7 @@ unsafe fn finish_here(gil: Gil, unit: UnitRef, mut request: Box<FrozenRequest>) 
         // SAFETY: the caller's promise.
         let made = unsafe {
             match made {
-                None => Err(CompileError::Internal("the compiler is at work".into())),
+                None => Err(CompileError::internal("the compiler is at work")),
                 Some(Some(made)) => made,
                 Some(None) => match answer(gil, unit, &mut request) {
                     Ok(true) => continue,
@@ -1367,8 +1373,9 @@ pub unsafe fn inspect(gil: Gil, func: Object) -> Inspected {
         let shape = CodeShape::of(code);
         let compiler = &gil.runtime().compiler;
         let before = compiler.with(gil, |engine| {
-            engine.keep_dumps = true;
-            engine.replays.replace(Vec::new())
+            let options = engine.options().clone();
+            engine.set_options(options.keep_dumps(true));
+            engine.set_recording(Some(Vec::new()))
         });
         let calls = function_state::entry_of(gil, func);
         let kind = if shape.is_generator() {
@@ -1380,8 +1387,9 @@ pub unsafe fn inspect(gil: Gil, func: Object) -> Inspected {
         let _insisting = Insisting::new(gil);
         let made = make_unit(gil, shape, globals, builtins, kind, false, &[], calls, func);
         let text = compiler.with(gil, |engine| {
-            engine.keep_dumps = false;
-            std::mem::replace(&mut engine.replays, before.flatten())?.pop()
+            let options = engine.options().clone();
+            engine.set_options(options.keep_dumps(false));
+            engine.set_recording(before.flatten())?.pop()
         });
         let stages = made.map(|unit| {
             let compiled = (*unit).unit.as_mut();
@@ -1402,14 +1410,16 @@ pub unsafe fn inspect(gil: Gil, func: Object) -> Inspected {
 pub fn record(gil: Gil) {
     let compiler = &gil.runtime().compiler;
     compiler.with(gil, |engine| {
-        engine.replays.get_or_insert_default();
+        if !engine.is_recording() {
+            engine.set_recording(Some(Vec::new()));
+        }
     });
 }
 
 /// The inputs of all compiles since [`record`], and ends the recording.
 pub fn recorded(gil: Gil) -> Vec<String> {
     let compiler = &gil.runtime().compiler;
-    let replays = compiler.if_made(|engine| engine.replays.take());
+    let replays = compiler.if_made(|engine| engine.set_recording(None));
     replays.flatten().unwrap_or_default()
 }
 

@@ -89,7 +89,7 @@ fn make(memory: CodeMemory) -> Result<Engine, String> {
 
 fn translate(code: Object, _globals: Object, _builtins: Object) -> Result<Code, CompileError> {
     // SAFETY: a live code object, with the GIL.
-    unsafe { decode::decode(code) }.map_err(|e| CompileError::Internal(e.to_string()))
+    unsafe { decode::decode(code) }.map_err(|e| CompileError::internal(e.to_string()))
 }
 
 fn live_type(value: Object) -> Type {

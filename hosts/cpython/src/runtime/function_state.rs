@@ -8,7 +8,7 @@ use super::sampling::{Callees, Locals, Sampled, Sites};
 use super::units::{Kind, Progress, UnitRef};
 use super::{Gil, abi, entries, units};
 use cladonia::bytecode::{Numbers, Pc};
-use cladonia::codegen::CompiledCode;
+use cladonia::engine::CompiledCode;
 use cladonia::exits::Reason;
 use cladonia::types::Type;
 

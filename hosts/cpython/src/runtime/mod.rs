@@ -82,8 +82,8 @@ pub mod worth;
 use crate::cache::Folder;
 use capi::{AddressMap, Object};
 use cladonia::code::CodeMemory;
-use cladonia::codegen::Cache;
 use cladonia::engine::Execution;
+use cladonia::engine::cache::Cache;
 use function_state::{CodeState, Installed};
 pub use gil::{Gil, is_started};
 use healing::ForceExit;
@@ -165,7 +165,7 @@ pub struct Runtime {
     /// Options.
     pub options: Cell<Options>,
     /// Compiler passes that are disabled.
-    pub without: RefCell<Vec<cladonia::opt::Pass>>,
+    pub without: RefCell<Vec<cladonia::engine::Pass>>,
     /// Translates the interpreter's objects into the compiler's input.
     pub front: compiler::Front,
     /// Entries of forgotten code objects, which native code may still refer to.
@@ -193,7 +193,7 @@ pub struct Runtime {
     /// Records which code objects get local monitoring events.
     pub local_events: local_events::LocalEvents,
     /// Fallback stubs by arity.
-    pub fallbacks: RefCell<HashMap<usize, cladonia::codegen::CompiledCode>>,
+    pub fallbacks: RefCell<HashMap<usize, cladonia::engine::CompiledCode>>,
     /// The `vectorcall` entry that CPython gives to new functions.
     pub original_vectorcall: *const c_void,
     /// `NotCompiled`.

@@ -17,7 +17,7 @@ use super::capi::get;
 use super::function_state::Entry;
 use super::units::{Kind, UnitState};
 use cladonia::code::DebuggerName;
-use cladonia::codegen::CompiledCode;
+use cladonia::engine::CompiledCode;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::c_void;

@@ -40,7 +40,7 @@ use super::Gil;
 use super::healing;
 use super::units::UnitRef;
 use crate::memory;
-use cladonia::codegen::CompiledCode;
+use cladonia::engine::CompiledCode;
 use cladonia::engine::{CompileError, FrozenRequest, Generator, Unit};
 use cladonia::lir::Func;
 use std::cell::{Cell, RefCell};

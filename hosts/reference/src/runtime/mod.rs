@@ -32,7 +32,7 @@ pub use belongs::belongs;
 use builtins::Classes;
 use cladonia::bytecode::{Code, Pc};
 use cladonia::code::{CodeMemory, Config};
-use cladonia::engine::{Engine, Entry, Execution, OracleCounts, Planted, Unit};
+use cladonia::engine::{Engine, Entry, Execution, OracleCounts, Planted, Unit, Verification};
 use cladonia::host::{Host, HostBuilder};
 use cladonia::types::{ClassHandle, HostId, ObjectDesc, ObjectHandle, Type};
 use class::Class;
@@ -408,12 +408,10 @@ impl Runtime {
             Kind::Instance => format!("{} object", object.class().name),
             _ => ops::repr(object).unwrap_or_default(),
         };
-        let desc = ObjectDesc {
-            immortal: object.is_immortal(),
-            denotes: object.get::<Class>().map(|class| class.handle),
-            token: address as u64,
-            ..ObjectDesc::new(name, object.class().handle)
-        };
+        let desc = ObjectDesc::new(name, object.class().handle)
+            .with_immortal(object.is_immortal())
+            .denoting(object.get::<Class>().map(|class| class.handle))
+            .with_token(address as u64);
         let handle = self
             .host_id
             .register_object(desc)
@@ -499,15 +497,23 @@ fn describe(
     host.finish()
 }
 
+/// The compiler's checks of its own work that the environment variable `CLADONIA_VERIFY` requests.
+pub fn verification() -> Verification {
+    Verification::named(std::env::var("CLADONIA_VERIFY").ok().as_deref())
+}
+
 fn engine(
     host: Arc<Host>,
     options: &Options,
 ) -> std::result::Result<Engine, Box<dyn std::error::Error>> {
     let memory = CodeMemory::new(Config::new().limit(64 << 20))?;
     let mut engine = Engine::new(host, memory)?;
-    engine.keep_dumps = options.keep_text;
-    engine.execution = options.execution;
-    engine.planted = options.planted;
+    let compiling = cladonia::engine::CompileOptions::new()
+        .keep_dumps(options.keep_text)
+        .execution(options.execution)
+        .plant(options.planted)
+        .verify(verification());
+    engine.set_options(compiling);
     Ok(engine)
 }
 

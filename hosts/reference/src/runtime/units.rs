@@ -14,8 +14,7 @@ use super::world::ReferenceWorld;
 use super::{Force, Options, Result, chaos, interp, intrinsics, iter, rt};
 use cladonia::bytecode::{Code, Op, Pc, Reason};
 use cladonia::engine::{
-    Account, CallError, Engine, Entry, Exit, InstallError, OracleCounts, Task, Unit, UnitHandle,
-    UnitParts,
+    Account, CallError, Engine, Entry, Exit, OracleCounts, Task, Unit, UnitHandle, UnitParts,
 };
 use cladonia::exits::{ExitKind, Live, LiveFrame, LiveObject, VirtualKind};
 use cladonia::facts::Assumption;
@@ -260,10 +259,7 @@ unsafe fn enter(
 /// The parts of a code's native entry that create and free frames.
 fn parts(code: &CodeData) -> UnitParts {
     let leave = super::helpers::leave as *const () as usize;
-    UnitParts {
-        objects_are_private: true,
-        ..UnitParts::new(intrinsics::enter(code), intrinsics::leave(leave))
-    }
+    UnitParts::new(intrinsics::enter(code), intrinsics::leave(leave)).objects_are_private(true)
 }
 
 /// Compiles and installs a unit.
@@ -277,22 +273,20 @@ fn compile(
 ) -> std::result::Result<UnitHandle, Option<String>> {
     let jit = &rt().jit;
     let options = options();
-    let task = Task {
-        entry,
-        live,
-        cell: code.cell.borrow().clone(),
-        avoid: code.avoid.borrow().clone(),
-        met: code.several(),
-        can_force: options.force.is_some(),
-        ..Task::function(Arc::new(code.with_hints()), parts(code))
-    };
+    let task = Task::new(Arc::new(code.with_hints()), entry, parts(code))
+        .live(live)
+        .publish_in(code.cell.borrow().clone())
+        .avoid(code.avoid.borrow().clone())
+        .met(code.several())
+        .forcible(options.force.is_some());
     let made = jit.with_engine(|engine| {
         let is_open = engine.statistics().installed < options.max_units;
         is_open.then(|| engine.build(task, &ReferenceWorld))
     });
     let unit = match made.flatten() {
         Some(Ok(unit)) => unit,
-        None | Some(Err(InstallError::Stale { .. })) => return Err(None),
+        None => return Err(None),
+        Some(Err(error)) if error.is_stale() => return Err(None),
         Some(Err(error)) => return Err(Some(error.to_string())),
     };
     (0..unit.unit().exits.len()).for_each(|number| {
@@ -326,11 +320,7 @@ pub(super) fn compile_text(
     live: &[Type],
 ) -> std::result::Result<Unit, String> {
     let data = CodeData::new(code.clone(), Vec::new(), Vec::new());
-    let task = Task {
-        entry,
-        live: live.to_vec(),
-        ..Task::function(Arc::new(code.clone()), parts(&data))
-    };
+    let task = Task::new(Arc::new(code.clone()), entry, parts(&data)).live(live);
     let made = rt()
         .jit
         .with_engine(|engine| engine.inspect(&task, &ReferenceWorld));

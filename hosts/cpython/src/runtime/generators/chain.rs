@@ -66,20 +66,11 @@ struct Chain {
 
 /// The code that a generator's unit runs before a call that may inspect frames.
 pub fn announcement() -> Announcement {
-    Announcement {
-        word: (&raw const UNLINKED) as u64,
-        hook: link_now as *const () as u64,
-        exempt_helpers: crate::helpers::announced().map(str::to_owned).collect(),
-        exempt: [super::frames::end as *const () as u64]
-            .into_iter()
-            .chain(
-                [slots::SHOW, slots::HIDE]
-                    .into_iter()
-                    .flatten()
-                    .map(|f| f as usize as u64),
-            )
-            .collect(),
-    }
+    let slots = [slots::SHOW, slots::HIDE].into_iter().flatten();
+    Announcement::new((&raw const UNLINKED) as u64, link_now as *const () as u64)
+        .exempt_helpers(crate::helpers::announced())
+        .exempt([super::frames::end as *const () as u64])
+        .exempt(slots.map(|f| f as usize as u64))
 }
 
 /// Links the frames that were to be linked late: the code that follows may inspect them.
