@@ -421,7 +421,10 @@ impl Display for Callee {
             } => {
                 let class = Type::from_class_exact(*class);
                 let (stores, assumed) = (Each("store", stores), Each("assume", assumptions));
-                write!(f, "tuple {class} make {make}{stores} params {params}{assumed}")
+                write!(
+                    f,
+                    "tuple {class} make {make}{stores} params {params}{assumed}"
+                )
             }
             Callee::Function {
                 params,
