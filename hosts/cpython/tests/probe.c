@@ -249,6 +249,9 @@ int main(void)
     O(array, ITEMS, Array, ob_item);
     O(array, DESCR, Array, ob_descr);
     S(array, Array);
+#if PY_VERSION_HEX >= 0x030e0000
+    O(tuple, HASH, PyTupleObject, ob_hash);
+#endif
     O(tuple, ITEMS, PyTupleObject, ob_item);
     O(tuple_getter, INDEX, TupleGetter, index);
     S(tuple_getter, TupleGetter);
