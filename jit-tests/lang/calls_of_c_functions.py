@@ -148,7 +148,9 @@ def limits():
     try:
         repr(deep)
     except RecursionError as error:
-        print("RecursionError", str(error).partition(" (used")[0][:32])
+        # From 3.14 on the message gives the number of KiB of the C stack that are used.
+        message = str(error) if sys.version_info < (3, 14) else str(error).partition(" (used")[0]
+        print("RecursionError", message[:32])
     while deep:
         deep = deep.pop()
 

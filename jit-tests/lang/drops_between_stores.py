@@ -136,11 +136,6 @@ class Setter:
         sys._getframe(1).f_locals[self.name] = self.value
 
 
-def noted_unless_kept(k):
-    """From 3.14 on the interpreter keeps what is overwritten by f_locals until the frame ends. Compiled code drops it at once."""
-    return Noted(k) if sys.version_info < (3, 14) else k
-
-
 def set_between(table, n, value):
     a = b = None
     out = []
@@ -148,7 +143,7 @@ def set_between(table, n, value):
         a, b = table[0]
         out.append((type(a).__name__, b if type(b) in (int, float) else repr(b)))
         if k % 40 == 30:
-            table[0] = [Setter("b", value), noted_unless_kept(k)]
+            table[0] = [Setter("b", value), Noted(k)]
         if k % 40 == 31:
             table[0] = [k, k * 0.5]
     return out[-50:]

@@ -103,6 +103,9 @@ int main(void)
     O(frame_object, FRAME, struct _frame, f_frame);
     O(frame_object, TRACE, struct _frame, f_trace);
     O(frame_object, EXTRA_LOCALS, struct _frame, f_extra_locals);
+#if PY_VERSION_HEX >= 0x030e0000
+    O(frame_object, OVERWRITTEN_LOCALS, struct _frame, f_overwritten_fast_locals);
+#endif
     O(locals_proxy, FRAME, PyFrameLocalsProxyObject, frame);
 
     O(thread, INTERP, PyThreadState, interp);
@@ -246,6 +249,9 @@ int main(void)
     O(array, ITEMS, Array, ob_item);
     O(array, DESCR, Array, ob_descr);
     S(array, Array);
+#if PY_VERSION_HEX >= 0x030e0000
+    O(tuple, HASH, PyTupleObject, ob_hash);
+#endif
     O(tuple, ITEMS, PyTupleObject, ob_item);
     O(tuple_getter, INDEX, TupleGetter, index);
     S(tuple_getter, TupleGetter);

@@ -191,8 +191,11 @@ fn binary_operators_have_the_interpreters_numbers() {
         .collect();
     assert_eq!(BinaryOp::ALL.len(), INPLACE as usize);
     with_python(|| {
+        // Taking an item may be among them, as `[]`: the module of such a version has its number.
         run(
-            &format!("import opcode\nassert [op for _, op in opcode._nb_ops] == {ours:?}"),
+            &format!(
+                "import opcode\nassert [op for _, op in opcode._nb_ops if op != '[]'] == {ours:?}"
+            ),
             &[],
         )
     });

@@ -221,8 +221,10 @@ changed = hinted(f.__code__)
         }
     });
     let class = "load_attr ObjectUser[Asked:Exact]\n";
-    let expected = [class.repeat(2), String::new(), class.repeat(2)];
-    assert_eq!(found.map(|text| text.expect("plain text")), expected);
+    let [found, never, changed] = found.map(|text| text.expect("plain text"));
+    assert_eq!([found, changed], [class.repeat(2), class.repeat(2)]);
+    // Some versions record the class even if they do not specialise the instruction.
+    assert!(["", class].contains(&never.as_str()), "{never}");
 }
 
 #[test]

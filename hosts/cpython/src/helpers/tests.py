@@ -119,12 +119,60 @@ for a in values:
     def enter():
         with a:
             pass
-    check('before_with', enter, (), (a,), outputs=2)
+    if sys.version_info < (3, 14):
+        check('before_with', enter, (), (a,), outputs=2)
+    else:
+        # The interpreter looks the methods up by an instruction each, `__exit__` first.
+        check('load_special', enter, (1,), (a,))
+
+    async def enter_async():
+        async with a:
+            pass
+
+    def start():
+        enter_async().send(None)
+    if sys.version_info >= (3, 14):
+        check('load_special', start, (3,), (a,))
     check('raise', lambda: exec('raise a', {'a': a}), (1,), (a, NULL))
 
     def from_():
         raise KeyError('k') from a
     check('raise', from_, (2,), (KeyError('k'), a))
+
+
+class Manager:
+    def __enter__(self): return 'entered'
+    def __exit__(self, *args): return 'left'
+    async def __aenter__(self): return 'entered'
+    async def __aexit__(self, *args): return 'left'
+
+
+class OnlyEnters:
+    def __enter__(self): return 'entered'
+    __aenter__ = __aexit__ = __enter__
+
+
+def enter_as(manager):
+    with manager as entered:
+        return entered
+
+
+manager = Manager()
+if sys.version_info < (3, 14):
+    check('before_with', lambda: (manager.__exit__, enter_as(manager)), (), (manager,), outputs=2)
+    check('before_with', lambda: enter_as(OnlyEnters()), (), (OnlyEnters(),), outputs=2)
+else:
+    for which, name in enumerate(('__enter__', '__exit__', '__aenter__', '__aexit__')):
+        check('load_special', lambda: getattr(manager, name), (which,), (manager,))
+    check('load_special', lambda: enter_as(OnlyEnters()), (1,), (OnlyEnters(),))
+    # Template strings are no syntax of the older version.
+    for text, conversion in (('t"{x + 1}"', 0), ('t"{x + 1!s}"', 1), ('t"{x + 1!r}"', 2), ('t"{x + 1!a}"', 3)):
+        native = eval(f'lambda x: {text}.interpolations[0]')
+        check('build_interpolation', lambda: native(4), (conversion,), (), (5, 'x + 1'))
+    native = eval('lambda x: t"{x + 1!r:>{3}}".interpolations[0]')
+    check('build_interpolation', lambda: native(4), (2,), (), (5, 'x + 1', '>3'))
+    native = eval('lambda x: t"a{x}b"')
+    check('call_intrinsic_2', lambda: native(4), (5,), (('a', 'b'), (native(4).interpolations[0],)))
 check('build_slice', lambda: slice(1, 2), (), (1, 2, NULL))
 check('build_slice', lambda: slice(1, 2, 3), (), (1, 2, 3))
 check('set_slice', lambda: operator.setitem([1, 2], slice(0, 1), 'xyz') or (), (), ([1, 2], 0, 1, 'xyz'))
@@ -430,6 +478,9 @@ def make():
     c = helper('make_function', (), ((lambda: cell).__code__,), (), 0)
     helper('set_function_attribute', (3,), (c, (lambda: cell).__closure__), (), 0)
     assert c() == 5
+    if sys.version_info >= (3, 14):
+        helper('set_function_attribute', (4,), (c, lambda format: {'x': int}), (), 0)
+        assert c.__annotations__ == {'x': int}
 
 
 for _ in range(3):

@@ -607,6 +607,7 @@ fn attributes_are_reached_by_their_places() {
 
 #[test]
 fn state_is_compared_word_by_word() {
+    const FRAME_WORDS: usize = abi::frame::SIZE as usize / 8;
     with_python(|| {
         let mut m = Machine::new();
         let thread = current_thread();
@@ -628,13 +629,17 @@ fn state_is_compared_word_by_word() {
             0
         );
         let (valid, gone) = (0u64, 1u64);
-        let mut frame = [0u64; 10];
-        frame[8] = u64::from(NATIVE) << 32;
+        let mut frame = [0u64; FRAME_WORDS];
+        let at = frame.as_mut_ptr().cast::<u8>();
         let mut opened = frame;
-        opened[8] = u64::from(MATERIALISED) << 32;
-        // A frame object alone (a traceback makes one) does not matter.
-        frame[6] = 1;
-        let mut still = |frame: &[u64; 10], state: &u64, pending: &u64| {
+        // SAFETY: both have room for a frame's fields. A frame object alone (a traceback makes one)
+        // does not matter.
+        unsafe {
+            abi::frames::set_mark(at, NATIVE);
+            abi::write(at, abi::frame::FRAME_OBJ, 1u64);
+            abi::frames::set_mark(opened.as_mut_ptr().cast(), MATERIALISED);
+        }
+        let mut still = |frame: &[u64; FRAME_WORDS], state: &u64, pending: &u64| {
             let operands = [
                 thread as u64,
                 frame.as_ptr() as u64,
@@ -648,7 +653,9 @@ fn state_is_compared_word_by_word() {
         assert_eq!(still(&frame, &valid, &other), 0);
         assert_eq!(still(&opened, &valid, &same), 0);
         m.run(names::SET_POSITION, &[&raw mut frame as u64, 4711]);
-        assert_eq!(frame[7], 4711);
+        // SAFETY: the same.
+        let position: u64 = unsafe { abi::read(frame.as_ptr(), abi::frame::INSTR_PTR) };
+        assert_eq!(position, 4711);
     });
 }
 

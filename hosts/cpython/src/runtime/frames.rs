@@ -85,17 +85,16 @@ pub unsafe fn words(frame: Frame, shape: &CodeShape) -> *mut u8 {
     }
 }
 
-/// True if only the frame itself refers to its frame object, and no trace function or extra local
-/// is stored there.
+/// True if only the frame itself refers to its frame object, and nothing is stored there that the
+/// frame does not have.
 ///
 /// # Safety
 /// `object` is the frame object of a frame.
 pub unsafe fn is_unshared(object: Object) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
-        Py_REFCNT(object) == 1
-            && get::<Object>(object.cast(), abi::frame_object::TRACE).is_null()
-            && get::<Object>(object.cast(), abi::frame_object::EXTRA_LOCALS).is_null()
+        let is_empty = |field: &i32| get::<Object>(object.cast(), *field).is_null();
+        Py_REFCNT(object) == 1 && state::OWN_FIELDS_OF_OBJECT.iter().all(is_empty)
     }
 }
 

@@ -32,6 +32,13 @@
 //! locks the queue across any fork, once no worker is busy, and the child forgets the workers that
 //! it does not have.
 //!
+//! # Mutexes of the interpreter
+//! A tick requests a pending call, for which the interpreter locks a mutex of its own. A thread of
+//! the program that finds it locked releases the GIL, becomes the owner of the mutex, and then
+//! waits for the GIL as its owner. So a worker that requests a call waits for the GIL in effect: no
+//! lock of ours is locked meanwhile, and the GIL is released where the end of such a thread is
+//! awaited.
+//!
 //! # The end of the process
 //! Nothing waits for a worker then: orders are dropped, and a result in progress is never
 //! collected.
@@ -43,6 +50,7 @@ use crate::memory;
 use cladonia::engine::CompiledCode;
 use cladonia::engine::{CompileError, FrozenRequest, Generator, Unit};
 use cladonia::lir::Func;
+use pyo3_ffi::{PyEval_RestoreThread, PyEval_SaveThread, PyThreadState_GetUnchecked};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ffi::c_int;
@@ -108,6 +116,8 @@ struct Queue {
     resting: bool,
     /// Called at each [`TICK`] in which the program has used a processor.
     ticker: Option<Ticker>,
+    /// Number of workers that are calling it.
+    ticking: usize,
 }
 
 struct Ticker {
@@ -119,8 +129,9 @@ struct Ticker {
 }
 
 impl Ticker {
-    /// A tick is due or overdue. An idle program is checked less and less often.
-    fn tick(&mut self, now: Instant) {
+    /// A tick is due or overdue: returns the function to call, if the program has used a processor.
+    /// An idle program is checked less and less often.
+    fn tick(&mut self, now: Instant) -> Option<unsafe fn()> {
         let used = used_by_program();
         // In a forked child the time starts again.
         let since = used.checked_sub(self.used);
@@ -132,10 +143,7 @@ impl Ticker {
             TICK
         };
         self.at = now + self.gap;
-        if !is_idle {
-            // SAFETY: the interpreter exists until the workers are stopped, which locks the queue.
-            unsafe { (self.call)() };
-        }
+        (!is_idle).then_some(self.call)
     }
 }
 
@@ -212,16 +220,33 @@ impl Worker {
     }
 }
 
-/// Waits for the end of the thread with this id, until the system has removed it as well.
+/// Waits for the end of the thread with this id, until the system has removed it as well. The GIL
+/// is released meanwhile.
 pub(super) fn join(thread: JoinHandle<()>, number: &AtomicI32) {
-    // It does not panic.
-    let _ = thread.join();
-    let path = format!("/proc/self/task/{}", number.load(Ordering::Relaxed));
-    for _ in 0..1000 {
-        if !std::fs::exists(&path).unwrap_or(false) {
-            break;
+    without_gil(|| {
+        // It does not panic.
+        let _ = thread.join();
+        let path = format!("/proc/self/task/{}", number.load(Ordering::Relaxed));
+        for _ in 0..1000 {
+            if !std::fs::exists(&path).unwrap_or(false) {
+                break;
+            }
+            std::thread::sleep(Duration::from_micros(10));
         }
-        std::thread::sleep(Duration::from_micros(10));
+    });
+}
+
+/// Runs `wait` with the GIL released, if this thread has it.
+fn without_gil(wait: impl FnOnce()) {
+    // SAFETY: a thread with a current thread state has the GIL, and gets it back.
+    unsafe {
+        if PyThreadState_GetUnchecked().is_null() {
+            wait();
+        } else {
+            let thread = PyEval_SaveThread();
+            wait();
+            PyEval_RestoreThread(thread);
+        }
     }
 }
 
@@ -472,10 +497,10 @@ impl Workers {
         if threads.is_empty() {
             return;
         }
+        self.supplied.set(0);
         SHARED.lock().resting = true;
         SHARED.ordered.notify_all();
         threads.into_iter().for_each(Worker::join);
-        self.supplied.set(0);
         let mut queue = SHARED.lock();
         queue.generators.clear();
         queue.resting = false;
@@ -495,8 +520,17 @@ impl Workers {
         queue.stopped = true;
         queue.waiting.clear();
         queue.ticker = None;
+        let is_ticking = queue.ticking != 0;
         drop(queue);
         SHARED.ordered.notify_all();
+        if is_ticking {
+            without_gil(|| {
+                let mut queue = SHARED.lock();
+                while queue.ticking != 0 {
+                    queue = SHARED.wait_until_done(queue);
+                }
+            });
+        }
         self.open.take();
     }
 }
@@ -529,7 +563,10 @@ extern "C" fn after_any_fork() {
 
 extern "C" fn in_any_child() {
     WAS_FORKED.store(true, Ordering::Relaxed);
-    drop(LOCKED.take());
+    if let Some(mut queue) = LOCKED.take() {
+        // Another thread may have been forking, too, and a worker may have been ticking.
+        (queue.resting, queue.ticking) = (false, 0);
+    }
 }
 
 /// Makes sure that no child finds the queue locked or half changed.
@@ -557,8 +594,16 @@ fn work() {
     let mut queue = SHARED.lock();
     while !queue.stopped && !queue.resting {
         let now = Instant::now();
-        if let Some(ticker) = queue.ticker.as_mut().filter(|ticker| ticker.at <= now) {
-            ticker.tick(now);
+        let ticker = queue.ticker.as_mut().filter(|ticker| ticker.at <= now);
+        if let Some(call) = ticker.and_then(|ticker| ticker.tick(now)) {
+            queue.ticking += 1;
+            drop(queue);
+            // SAFETY: the interpreter exists until the workers are stopped, which waits for this.
+            unsafe { call() };
+            queue = SHARED.lock();
+            queue.ticking -= 1;
+            SHARED.carried_out.notify_all();
+            continue;
         }
         generator = generator.or_else(|| queue.generators.pop());
         let order = generator.as_mut().and_then(|generator| {
@@ -661,5 +706,57 @@ pub(super) fn without_signals<R>(act: impl FnOnce() -> R) -> R {
         let result = act();
         libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::with_python;
+    use pyo3_ffi::{PyGILState_Ensure, PyGILState_Release};
+
+    static IS_TICKING: AtomicBool = AtomicBool::new(false);
+    static OWNER_HAS_RUN: AtomicBool = AtomicBool::new(false);
+    static HAS_WAITED_IN_VAIN: AtomicBool = AtomicBool::new(false);
+
+    /// A pending call is requested while a thread that waits for the GIL owns the interpreter's
+    /// mutex.
+    unsafe fn request() {
+        IS_TICKING.store(true, Ordering::Release);
+        let until = Instant::now() + Duration::from_secs(5);
+        while !OWNER_HAS_RUN.load(Ordering::Acquire) {
+            if Instant::now() > until {
+                HAS_WAITED_IN_VAIN.store(true, Ordering::Relaxed);
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_tick_that_needs_the_gil_blocks_no_other_thread() {
+        with_python(|| {
+            let workers = Workers::default();
+            let number = Arc::new(AtomicI32::new(0));
+            let thread = std::thread::spawn(work);
+            workers.threads.borrow_mut().push(Worker { thread, number });
+            workers.tick(request);
+            while !IS_TICKING.load(Ordering::Acquire) {
+                std::hint::spin_loop();
+            }
+            let owner = std::thread::spawn(|| {
+                // SAFETY: the interpreter exists; the lock is released again.
+                unsafe {
+                    let state = PyGILState_Ensure();
+                    OWNER_HAS_RUN.store(true, Ordering::Release);
+                    PyGILState_Release(state);
+                }
+            });
+            assert!(workers.collect().is_none());
+            workers.stop_ticking();
+            workers.before_fork();
+            assert!(!HAS_WAITED_IN_VAIN.load(Ordering::Relaxed));
+            owner.join().unwrap();
+        });
     }
 }

@@ -3,13 +3,17 @@
 //!
 //! They are an `i32`, a `u16` and a byte of one word, and a byte behind that.
 
-use super::layouts::{code, frame};
+use super::layouts::{code, frame, frame_object};
 use crate::abi::{read, write};
 use cladonia::lir::{Builder, Opcode, Value};
 use cladonia::ll::Width;
 
 /// True if a frame that is popped is cleared from its last slot to its first one.
 pub const CLEARED_FROM_TOP: bool = false;
+
+/// The fields of a frame object that refer to what is lost with it: the trace function, and locals
+/// that the code does not have.
+pub const OWN_FIELDS_OF_OBJECT: &[i32] = &[frame_object::TRACE, frame_object::EXTRA_LOCALS];
 
 /// The field with the number of a frame's slots that are in use.
 pub const TOP: (&str, i32, Width) = ("stacktop", frame::STACKTOP, Width::I32);

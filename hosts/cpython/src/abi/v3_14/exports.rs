@@ -128,7 +128,7 @@ pub unsafe fn new_tuple(class: *mut PyTypeObject, count: Py_ssize_t) -> Obj {
         };
         if !made.is_null() {
             // The hash is not known yet.
-            write::<isize>(made.cast(), tuple::HASH, -1);
+            write(made, tuple::HASH, -1isize);
         }
         made
     }

@@ -52,7 +52,7 @@ pub unsafe fn implicit_constant(arg: u32) -> Option<Obj> {
 }
 
 /// The argument of `BINARY_OP` where it is no operator, but takes an item.
-const SUBSCRIPT: u32 = 26;
+pub(super) const SUBSCRIPT: u32 = 26;
 
 /// The methods that `LOAD_SPECIAL` looks up, by its argument.
 const SPECIAL_METHODS: [SpecialMethod; 4] = [

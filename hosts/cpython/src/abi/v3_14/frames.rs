@@ -3,7 +3,7 @@
 //!
 //! They are a pointer, and a `u16` and a byte of the word behind that, whose other bytes are zero.
 
-use super::layouts::{code, frame};
+use super::layouts::{code, frame, frame_object};
 use super::slots;
 use crate::abi::{read, write};
 use cladonia::lir::{Builder, Opcode, Value};
@@ -11,6 +11,14 @@ use cladonia::ll::Width;
 
 /// True if a frame that is popped is cleared from its last slot to its first one.
 pub const CLEARED_FROM_TOP: bool = true;
+
+/// The fields of a frame object that refer to what is lost with it: the trace function, locals that
+/// the code does not have, and the objects that `f_locals` has overwritten, which live until then.
+pub const OWN_FIELDS_OF_OBJECT: &[i32] = &[
+    frame_object::TRACE,
+    frame_object::EXTRA_LOCALS,
+    frame_object::OVERWRITTEN_LOCALS,
+];
 
 /// The field with the end of a frame's slots that are in use.
 pub const TOP: (&str, i32, Width) = ("stackpointer", frame::STACKPOINTER, Width::Ptr);

@@ -64,6 +64,7 @@ layout! {
         FRAME = 24, "`f_frame`.";
         TRACE = 32, "`f_trace`.";
         EXTRA_LOCALS = 48, "`f_extra_locals`.";
+        OVERWRITTEN_LOCALS = 64, "`f_overwritten_fast_locals`.";
     }
 
     /// `PyFrameLocalsProxyObject`.

@@ -4,7 +4,7 @@
 use super::opcodes as oc;
 use super::shared_tests::decoded;
 use crate::decode::{decode_handlers, decode_units};
-use crate::testing::with_python;
+use crate::testing::{run, with_python};
 use cladonia::bytecode::{Handler, Op, Pc};
 
 #[test]
@@ -53,6 +53,17 @@ fn the_null_of_a_call_is_read_with_it() {
             (Op::Nop, 0, 0, 5, 5, true),
         ])
     );
+}
+
+#[test]
+fn taking_an_item_is_an_operator() {
+    use super::forms::SUBSCRIPT;
+    let script = format!("import opcode\nassert opcode._nb_ops[{SUBSCRIPT}][1] == '[]'");
+    with_python(|| run(&script, &[]));
+    let mut units = vec![(oc::BINARY_OP, SUBSCRIPT as u8)];
+    units.extend([(oc::CACHE, 0); oc::CACHES[oc::BINARY_OP as usize] as usize]);
+    let ops: Vec<Op> = decoded(&units).unwrap().iter().map(|row| row.0).collect();
+    assert_eq!(ops, [Op::BinarySubscr]);
 }
 
 #[test]

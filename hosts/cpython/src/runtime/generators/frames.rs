@@ -104,8 +104,8 @@ fn resume_point(b: &mut Builder<'_>, unit: &UnitState, frame: Value, fail: Block
     point
 }
 
-/// 1 if only the frame itself refers to its frame object, and no trace function or extra local is
-/// stored there; else 0.
+/// 1 if only the frame itself refers to its frame object, and nothing is stored there that the
+/// frame does not have; else 0.
 unsafe extern "C" fn is_alone(object: Object) -> i64 {
     // SAFETY: a frame's own frame object.
     unsafe { frames::is_unshared(object) as i64 }
