@@ -603,8 +603,8 @@ impl Deduction<'_> {
     }
 }
 
-/// The last step of an access whose attribute is a known constant or getter (`has_origin`), or whose
-/// object is known (`has_parent`).
+/// The last step of an access. `has_origin` is true if the attribute is a known constant or getter,
+/// `has_parent` if the object is known.
 fn final_method(
     access: &Access,
     has_origin: bool,
