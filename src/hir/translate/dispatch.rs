@@ -13,7 +13,7 @@ use crate::hir::names::Known;
 use crate::types::Type;
 
 /// Classes that one site is compiled for; the others are left to the general operation.
-const MOST_CLASSES: usize = 4;
+const MOST_CLASSES: usize = 8;
 
 /// Two plans that are carried out alike may become one, for an object whose class is one of both.
 /// Its checks run on objects of either class, so a check that only one plan has must not read the

@@ -158,7 +158,7 @@ pub struct Keys {
 }
 
 /// Maximum classes recorded for an instruction.
-const MAX_CLASSES: usize = 6;
+const MAX_CLASSES: usize = 10;
 
 impl History {
     /// Records a class, by its version.

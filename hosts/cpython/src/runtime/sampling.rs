@@ -51,7 +51,7 @@ const ENOUGH: u32 = 4;
 const SOME: u32 = 2;
 
 /// Maximum combinations of classes recorded for an instruction.
-const MAX_MET: usize = 4;
+const MAX_MET: usize = 8;
 
 /// Maximum units of one code object given up because of samples.
 const MAX_TAUGHT: u32 = 12;
@@ -500,7 +500,7 @@ const MAX_SAMPLES: u64 = 64;
 /// Maximum locals that are sampled.
 const MAX_LOOKED_AT: u32 = 12;
 /// Maximum classes recorded for a local; a local with more gets no class.
-const MAX_CLASSES: usize = 5;
+const MAX_CLASSES: usize = 8;
 
 /// The classes of a code object's locals while it was interpreted, by their versions: of the
 /// arguments at calls, and of all locals at back edges.
