@@ -210,7 +210,7 @@ fn wrong_signatures_and_bad_lir_are_errors() {
             "helper \"truth\"",
             "(ptr) -> i64",
             "(ptr, ptr) -> i64",
-            format!("`truth` of {host} has the signature"),
+            format!("{host}: `truth` has the signature"),
         ),
         (
             "intrinsic \"drop\"",
