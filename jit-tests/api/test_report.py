@@ -332,7 +332,9 @@ class Unasked(InFolder):
         show = ("import os, signal; print(signal.getsignal(signal.SIGPROF), "
                 "[open(f'/proc/self/task/{t}/comm').read() for t in os.listdir('/proc/self/task')].count('cladonia-look\\n'))")
         self.assertEqual(child("-m", "cladonia", "-c", show).stdout, "0 0\n")
-        asked = child("-m", "cladonia", "--report", "out.html", "-c", show, cwd=self.folder).stdout
+        # A thread has its name a moment after its start.
+        wait = f"import time\nfor _ in range(100):\n    time.sleep(0.02)\n    if {show[show.index('['):-1]}: break\n"
+        asked = child("-m", "cladonia", "--report", "out.html", "-c", "import os\n" + wait + show, cwd=self.folder).stdout
         self.assertTrue(asked.endswith(" 1\n"), asked)
 
 
