@@ -75,7 +75,9 @@ pub unsafe fn hints(unit: *const u16, general: u8) -> Vec<Type> {
                 .map(|class| vec![object(class.0.as_ptr())])
                 .unwrap_or_default(),
             Observed::Builtin(class) => vec![object(class)],
-            Observed::Function(version) => callee_of_version(version).into_iter().collect(),
+            Observed::Function(version) => callee_of_version(version)
+                .map(|callee| vec![object(callee.as_ptr())])
+                .unwrap_or_default(),
         }
     }
 }
@@ -140,12 +142,9 @@ pub unsafe fn function_of_version(version: u32) -> Option<Owned> {
 ///
 /// # Safety
 /// The caller has the GIL.
-pub unsafe fn callee_of_version(version: u32) -> Option<Type> {
+pub unsafe fn callee_of_version(version: u32) -> Option<Owned> {
     // SAFETY: as the caller says.
-    unsafe {
-        let function = function_of_version(version).or_else(|| code_of_version(version))?;
-        Some(object(function.as_ptr()))
-    }
+    unsafe { function_of_version(version).or_else(|| code_of_version(version)) }
 }
 
 /// The code object whose functions have this version, if none of them is alive.

@@ -277,7 +277,7 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
         }
         mark_supers(&mut code, &mut HashMap::new(), func);
         callees::mark(&mut code, shape.code, func, &state.profile);
-        sampling::tell_callees(&profile, &mut code, &mut HashMap::new());
+        sampling::tell_callees(&profile, shape.code, &mut code, &mut HashMap::new());
         Some(code)
     }
 }
@@ -468,7 +468,7 @@ unsafe fn make_unit(
     // SAFETY: the caller's promise.
     let sampled = unsafe { sampling::tell(&profile, &mut code, &mut met) };
     // SAFETY: the caller's promise.
-    unsafe { sampling::tell_callees(&profile, &mut code, &mut met) };
+    unsafe { sampling::tell_callees(&profile, shape.code, &mut code, &mut met) };
     // SAFETY: the caller's promise.
     unsafe { mark_supers(&mut code, &mut met, function) };
     // SAFETY: the caller's promise.

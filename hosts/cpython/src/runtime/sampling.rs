@@ -654,16 +654,32 @@ pub fn expect_locals(locals: &Locals, profile: &mut SiteProfile, code: &Code) {
 }
 
 /// Adds the functions that calls were sampled to call to the profile of a compile: a single one as
-/// the hint of a call that has none.
+/// the hint of a call that has none. A function that the code itself creates is known by its code
+/// object: each call creates another one, and a unit that names one would keep it alive.
 ///
 /// # Safety
-/// The caller has the GIL; `code` is the state's.
-pub unsafe fn tell_callees(profile: &SiteProfile, code: &mut Code, met: &mut HashMap<Pc, Met>) {
+/// The caller has the GIL; `object` is the state's code object, from which `code` was decoded.
+pub unsafe fn tell_callees(
+    profile: &SiteProfile,
+    object: Object,
+    code: &mut Code,
+    met: &mut HashMap<Pc, Met>,
+) {
+    // SAFETY: the caller's. A handle keeps its object alive for a while, so a function that is not
+    // named gets none.
+    let named = |version: &u32| unsafe {
+        let callee = callee_of_version(*version)?;
+        let mut named: Object = callee.as_ptr();
+        if Py_TYPE(named) == &raw mut PyFunction_Type {
+            let (code, ..) = function_state::parts_of(named);
+            if keeps(object, code) {
+                named = code;
+            }
+        }
+        Some(Type::from_object(objects::object_handle(named)))
+    };
     for (&pc, callees) in &profile.callees {
-        let versions = callees.versions.iter();
-        // SAFETY: the caller's.
-        let functions = versions.filter_map(|&version| unsafe { callee_of_version(version) });
-        let functions: Vec<Type> = functions.collect();
+        let functions: Vec<Type> = callees.versions.iter().filter_map(named).collect();
         let instr = code.instrs.get_mut(pc.0 as usize);
         match (&functions[..], instr) {
             ([], _) => {}
