@@ -5,18 +5,14 @@ mod raw;
 mod several;
 mod spread;
 
-use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Op as B, Pc, Reason};
+use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Op as B, Reason};
 use crate::facts::Source;
-use crate::facts::{
-    Argument, Assumption, Builtin, Callee, IntrinsicCall, Kin, NativeCall, Parameters, RawEntry,
-    RawKind,
-};
-use crate::hir::build::{Builder, Unsupported, is_builtin_exact};
-use crate::hir::function::{Block, Edge, Entry, StateId, Term, Value};
-use crate::hir::translate::dispatch::plain_edge;
+use crate::facts::{Argument, Builtin, Callee, Kin, NativeCall, Parameters};
+use crate::hir::build::{Builder, is_builtin_exact};
+use crate::hir::function::{Entry, Value};
 use crate::hir::typing;
 use crate::hir::{Cmp, Op};
-use crate::types::{ClassHandle, ObjectHandle, Type};
+use crate::types::{ObjectHandle, Type};
 
 /// The names of a call's last arguments, in order: the string objects, and their text.
 /// `f(1, key=2)` has the name `key`.

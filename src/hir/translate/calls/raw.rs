@@ -83,7 +83,11 @@ impl Builder<'_> {
 
     /// Return `v`, which the instruction has popped or which is its constant; a closed unit returns
     /// the raw value.
-    pub(in crate::hir::translate) fn return_value(&mut self, v: Value, popped: bool) -> Result<(), Unsupported> {
+    pub(in crate::hir::translate) fn return_value(
+        &mut self,
+        v: Value,
+        popped: bool,
+    ) -> Result<(), Unsupported> {
         let Some(own) = self.closed else {
             self.end_block(Term::Return(v));
             return Ok(());

@@ -30,7 +30,13 @@ enum Test {
 impl Builder<'_> {
     /// A call of one of several methods: tests of the callable branch to each one's direct call.
     /// False if there are none that take these arguments.
-    pub(super) fn call_one_of(&mut self, base: usize, n: usize, names: Option<Value>, named: &Named) -> bool {
+    pub(super) fn call_one_of(
+        &mut self,
+        base: usize,
+        n: usize,
+        names: Option<Value>,
+        named: &Named,
+    ) -> bool {
         let callable = self.stack[base].value;
         let Some(methods) = self.candidates.get(&callable) else {
             return false;
