@@ -161,18 +161,23 @@ impl Builder<'_> {
         }
     }
 
+    /// The one class that was observed of a receiver elsewhere, unless speculation on it has failed
+    /// here.
+    fn hinted_class(&self, receiver: Value) -> Option<Type> {
+        if self.avoids(Reason::Type) || self.avoids(Reason::Shape) {
+            return None;
+        }
+        let fits = |ty: &Type| is_one_class(*ty) && ty.could_be(self.ty(receiver));
+        self.hints.get(&receiver).copied().filter(fits)
+    }
+
     /// The class that was observed of a receiver elsewhere, where the access itself has no profile
     /// and the attribute is a property or a method of the class. A host may stop profiling
     /// properties whose getters are compiled, and does not profile methods that are loaded without
     /// a call.
     fn expected_to_bind(&self, receiver: Value, name: &str) -> Option<Expected> {
-        let failed = |reason| self.avoids(reason);
-        if failed(Reason::Type) || failed(Reason::Shape) {
-            return None;
-        }
-        let fits = |ty: &&Type| is_one_class(**ty) && ty.could_be(self.ty(receiver));
-        let hint = self.hints.get(&receiver).filter(fits)?;
-        let plan = self.world.load_attr(*hint, name);
+        let hint = self.hinted_class(receiver)?;
+        let plan = self.world.load_attr(hint, name);
         let binds = match plan {
             AttrPlan::Getter { .. } => true,
             AttrPlan::Constant { binds, value, .. } => {
@@ -180,20 +185,15 @@ impl Builder<'_> {
             }
             _ => false,
         };
-        binds.then(|| Expected::seen(*hint))
+        binds.then(|| Expected::seen(hint))
     }
 
     /// The class that was observed of a receiver elsewhere, where the attribute that is stored is a
     /// property of the class: the interpreter does not profile such a store.
     fn expected_to_set(&self, receiver: Value, name: &str) -> Option<Expected> {
-        let failed = |reason| self.avoids(reason);
-        if failed(Reason::Type) || failed(Reason::Shape) {
-            return None;
-        }
-        let fits = |ty: &&Type| is_one_class(**ty) && ty.could_be(self.ty(receiver));
-        let hint = self.hints.get(&receiver).filter(fits)?;
-        let plan = self.world.store_attr(*hint, name);
-        matches!(plan, StorePlan::Setter { .. }).then(|| Expected::seen(*hint))
+        let hint = self.hinted_class(receiver)?;
+        let plan = self.world.store_attr(hint, name);
+        matches!(plan, StorePlan::Setter { .. }).then(|| Expected::seen(hint))
     }
 
     /// Load from a receiver of a class that the plan is for.

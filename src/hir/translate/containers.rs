@@ -395,28 +395,8 @@ impl Builder<'_> {
         let ty = self.ty(seq);
         let exact = ty <= Type::TUPLE_EXACT || ty <= Type::LIST_EXACT;
         if exact && !self.avoids(Reason::Length) {
-            let (len, get) = if ty <= Type::TUPLE_EXACT {
-                (Op::TupleLen, Op::TupleGet)
-            } else {
-                (Op::ListLen, Op::ListGet)
-            };
-            let state = self.state();
-            let len = self.emit(len, vec![seq], Type::CINT64);
-            let want = self.emit(Op::ConstInt(n as i64), vec![], Type::CINT64);
-            let same = self.emit(Op::IntCmp(Cmp::Eq), vec![len, want], Type::CBOOL);
-            self.emit_with(
-                Op::GuardTrue(Reason::Length),
-                vec![same],
-                Type::BOTTOM,
-                Some(state),
-            );
-            let mut items = Vec::new();
-            for i in 0..n {
-                let index = self.emit(Op::ConstInt(i as i64), vec![], Type::CINT64);
-                let item = self.emit(get.clone(), vec![seq, index], Type::OBJECT);
-                self.emit(Op::Incref, vec![item], Type::BOTTOM);
-                items.push(item);
-            }
+            self.guard_length(seq, n);
+            let items = self.first_items(seq, n);
             self.drop_top(1);
             for item in items.into_iter().rev() {
                 self.push_owned(item);
@@ -425,6 +405,36 @@ impl Builder<'_> {
         }
         let op = self.general(G::UnpackSequence, [n as i64, 0], vec![seq], Type::BOTTOM);
         self.push_outputs(op, n);
+    }
+
+    /// Speculates that an exact tuple or list has `n` items.
+    pub(super) fn guard_length(&mut self, seq: Value, n: usize) {
+        let state = self.state();
+        let len = match self.ty(seq) {
+            ty if ty <= Type::TUPLE_EXACT => Op::TupleLen,
+            _ => Op::ListLen,
+        };
+        let len = self.emit(len, vec![seq], Type::CINT64);
+        let want = self.emit(Op::ConstInt(n as i64), vec![], Type::CINT64);
+        let same = self.emit(Op::IntCmp(Cmp::Eq), vec![len, want], Type::CBOOL);
+        let check = Op::GuardTrue(Reason::Length);
+        self.emit_with(check, vec![same], Type::BOTTOM, Some(state));
+    }
+
+    /// The first `n` items of an exact tuple or list that has as many, each with a new reference.
+    pub(super) fn first_items(&mut self, seq: Value, n: usize) -> Vec<Value> {
+        let get = match self.ty(seq) {
+            ty if ty <= Type::TUPLE_EXACT => Op::TupleGet,
+            _ => Op::ListGet,
+        };
+        let mut items = Vec::with_capacity(n);
+        for i in 0..n {
+            let index = self.emit(Op::ConstInt(i as i64), vec![], Type::CINT64);
+            let item = self.emit(get.clone(), vec![seq, index], Type::OBJECT);
+            self.emit(Op::Incref, vec![item], Type::BOTTOM);
+            items.push(item);
+        }
+        items
     }
 
     /// Replace the top by `n` outputs of `op`, the first one on top.

@@ -239,7 +239,7 @@ pub unsafe extern "C" fn call_unknown(callable: Obj, args: *mut Obj, count: i64)
 }
 
 /// Call a Python function in the interpreter, or natively if it can be entered so. Its reference
-/// and those of the arguments, of which keywords are the last, are taken over. Nothing happens
+/// and those of the arguments (keywords come last) are taken over. Nothing happens
 /// otherwise.
 #[inline(always)]
 unsafe fn call_function(
@@ -641,8 +641,8 @@ pub unsafe extern "C" fn new_instance(class: Obj) -> Obj {
     }
 }
 
-/// A new instance of a class derived from `tuple`, with room for `count` items, none of which is
-/// set; null, and no exception, if there is no memory.
+/// A new instance of a class derived from `tuple`, with room for `count` items that are not set
+/// yet; null, and no exception, if there is no memory.
 ///
 /// # Safety
 /// A live class derived from `tuple` that allocates as `object` does; the lock is held. The items

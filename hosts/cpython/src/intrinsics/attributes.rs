@@ -54,7 +54,7 @@ pub const STORE_FIRST_VALUE: &str = "store_first_value";
 pub const NEW_INSTANCE: &str = "new_instance";
 
 /// `(class, count) -> object`: a new instance of a class derived from `tuple`, with room for so
-/// many items, none of which is set; fails if there is no memory.
+/// many items that are not set yet; fails if there is no memory.
 pub const NEW_TUPLE: &str = "new_tuple";
 /// `(object, value, index) -> ()`: sets an item of a new tuple.
 pub const STORE_ITEM: &str = "store_item";

@@ -3,6 +3,7 @@
 use super::abi;
 use super::capi::{Object, get};
 use super::function_state::SiteProfile;
+use crate::owned::Owned;
 use crate::{feedback, objects};
 use cladonia::bytecode::{Code, Instr, LocalKind, Op, Pc};
 use cladonia::types::Type;
@@ -25,35 +26,32 @@ pub unsafe fn mark(
     if !code.instrs.iter().any(is_call) {
         return;
     }
-    // SAFETY: the caller's promise.
-    let other = unsafe { feedback::function_of_version(get(object.cast(), abi::code::VERSION)) };
-    let function = match &other {
-        Some(other) if function.is_null() => other.as_ptr(),
-        _ => function,
-    };
-    if function.is_null() {
+    let frees = |(_, kind): &(String, LocalKind)| *kind == LocalKind::Free;
+    let Some(first_free) = code.locals.iter().position(frees) else {
         return;
-    }
-    let frees = code.locals.iter().enumerate();
-    let frees = frees.filter(|(_, (_, kind))| *kind == LocalKind::Free);
-    let first_free = frees.map(|(k, _)| k).next();
+    };
+    // SAFETY: the caller's promise.
+    let function = unsafe {
+        match Owned::borrow(function) {
+            Some(function) => Some(function),
+            None => feedback::function_of_version(get(object.cast(), abi::code::VERSION)),
+        }
+    };
+    let Some(function) = function else {
+        return;
+    };
     for at in 0..code.instrs.len() {
         let instr = &code.instrs[at];
         if !is_call(instr) || !instr.hint.is_empty() {
             continue;
         }
-        let Some(load) = loaded_by(code, at) else {
-            continue;
-        };
-        let Some(index) = first_free
-            .filter(|_| load.op == Op::LoadDeref)
-            .and_then(|first| (load.arg as usize).checked_sub(first))
-        else {
+        let load = loaded_by(code, at).filter(|load| load.op == Op::LoadDeref);
+        let Some(index) = load.and_then(|load| (load.arg as usize).checked_sub(first_free)) else {
             continue;
         };
         // SAFETY: the caller's promise: the closure has a cell for each free variable.
         unsafe {
-            let closure: Object = get(function.cast(), abi::function::CLOSURE);
+            let closure: Object = get(function.as_ptr().cast(), abi::function::CLOSURE);
             if closure.is_null() || index as Py_ssize_t >= PyTuple_Size(closure) {
                 continue;
             }

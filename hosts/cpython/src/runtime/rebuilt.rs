@@ -222,9 +222,10 @@ pub unsafe fn run(gil: Gil, ts: Thread, frames: Vec<Rebuilt>) -> Ended {
                 PyErr_SetRaisedException(std::mem::replace(&mut of.lost, std::ptr::null_mut()));
                 exits::raise_owned(gil, ts, frame, &shape, of.pos)
             } else {
-                let next = match first {
-                    true => Continues::Behind,
-                    false => ended.come_back(frame),
+                let next = if first {
+                    Continues::Behind
+                } else {
+                    ended.come_back(frame)
                 };
                 match next {
                     Continues::Behind => exits::run_owned(gil, ts, frame, &shape, of.resume),
@@ -317,9 +318,10 @@ unsafe fn end_loop(frame: Frame) -> Continues {
         }
         PyErr_Clear();
         let empty = PyTuple_New(0);
-        let exhausted = match empty.is_null() {
-            true => empty,
-            false => PyObject_GetIter(empty),
+        let exhausted = if empty.is_null() {
+            empty
+        } else {
+            PyObject_GetIter(empty)
         };
         Py_XDECREF(empty);
         if exhausted.is_null() {

@@ -120,6 +120,14 @@ impl Callees {
 /// Number of operations to skip before the next sample.
 static COUNTDOWN: AtomicU32 = AtomicU32::new(PERIOD - 1);
 
+/// Counts a general operation or call; true if it is one to sample.
+#[inline]
+fn is_due() -> bool {
+    let left = COUNTDOWN.load(Ordering::Relaxed);
+    COUNTDOWN.store(left.checked_sub(1).unwrap_or(PERIOD - 1), Ordering::Relaxed);
+    left == 0
+}
+
 /// Called by a general operation of compiled code with its operands, the deeper one first; the last
 /// is the owner of an attribute.
 ///
@@ -128,14 +136,10 @@ static COUNTDOWN: AtomicU32 = AtomicU32::new(PERIOD - 1);
 /// position.
 #[inline]
 pub unsafe fn count<const N: usize>(operands: [Obj; N]) {
-    let left = COUNTDOWN.load(Ordering::Relaxed);
-    if left > 0 {
-        COUNTDOWN.store(left - 1, Ordering::Relaxed);
-        return;
+    if is_due() {
+        // SAFETY: the caller's.
+        unsafe { sample(&operands) }
     }
-    COUNTDOWN.store(PERIOD - 1, Ordering::Relaxed);
-    // SAFETY: the caller's.
-    unsafe { sample(&operands) }
 }
 
 /// Called by a general call of compiled code with the Python function that it calls.
@@ -144,14 +148,10 @@ pub unsafe fn count<const N: usize>(operands: [Obj; N]) {
 /// As for [`count`].
 #[inline]
 pub unsafe fn count_callee(function: Obj) {
-    let left = COUNTDOWN.load(Ordering::Relaxed);
-    if left > 0 {
-        COUNTDOWN.store(left - 1, Ordering::Relaxed);
-        return;
+    if is_due() {
+        // SAFETY: the caller's.
+        unsafe { sample_callee(function) }
     }
-    COUNTDOWN.store(PERIOD - 1, Ordering::Relaxed);
-    // SAFETY: the caller's.
-    unsafe { sample_callee(function) }
 }
 
 /// # Safety

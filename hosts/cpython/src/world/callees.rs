@@ -99,13 +99,8 @@ impl CPythonWorld<'_> {
         // SAFETY: the caller's: a live class whose own class is `type`.
         unsafe {
             let object = &raw const PyBaseObject_Type;
-            let is_plain = PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0
-                && PyType_HasFeature(class, Py_TPFLAGS_IMMUTABLETYPE) == 0
-                && PyType_HasFeature(class, Py_TPFLAGS_IS_ABSTRACT) == 0
-                && (*class).tp_new.map(|f| f as usize) == (*object).tp_new.map(|f| f as usize)
-                && (*class).tp_alloc.map(|f| f as usize) == (*object).tp_alloc.map(|f| f as usize)
-                && is_versioned(class);
-            if !is_plain {
+            let new = (*class).tp_new.map(|f| f as usize);
+            if new != (*object).tp_new.map(|f| f as usize) || !is_plain(class) {
                 return None;
             }
             let own_init = (*class).tp_init.map(|f| f as usize);
@@ -137,16 +132,12 @@ impl CPythonWorld<'_> {
         // SAFETY: the caller's: a live class whose own class is `type`.
         unsafe {
             let object = &raw const PyBaseObject_Type;
-            let alloc = (*class).tp_alloc.map(|f| f as usize);
-            let is_plain = PyType_IsSubtype(class, &raw mut PyTuple_Type) != 0
-                && PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0
-                && PyType_HasFeature(class, Py_TPFLAGS_IMMUTABLETYPE) == 0
-                && PyType_HasFeature(class, Py_TPFLAGS_IS_ABSTRACT) == 0
-                && (*class).tp_init.map(|f| f as usize) == (*object).tp_init.map(|f| f as usize)
-                && alloc == (*object).tp_alloc.map(|f| f as usize)
-                && is_versioned(class)
+            let init = (*class).tp_init.map(|f| f as usize);
+            let is_of_items = PyType_IsSubtype(class, &raw mut PyTuple_Type) != 0
+                && init == (*object).tp_init.map(|f| f as usize)
+                && is_plain(class)
                 && has_plain_items(class);
-            if !is_plain {
+            if !is_of_items {
                 return None;
             }
             let name = Name::new("__new__")?;
@@ -302,6 +293,20 @@ impl CPythonWorld<'_> {
             };
             Some((params, assumptions))
         }
+    }
+}
+
+/// True if a class was created by a `class` statement or a call of `type`, is not abstract,
+/// allocates as `object` does, and its changes are reported.
+unsafe fn is_plain(class: *mut PyTypeObject) -> bool {
+    // SAFETY: the caller's: a live class.
+    unsafe {
+        let object = &raw const PyBaseObject_Type;
+        PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0
+            && PyType_HasFeature(class, Py_TPFLAGS_IMMUTABLETYPE) == 0
+            && PyType_HasFeature(class, Py_TPFLAGS_IS_ABSTRACT) == 0
+            && (*class).tp_alloc.map(|f| f as usize) == (*object).tp_alloc.map(|f| f as usize)
+            && is_versioned(class)
     }
 }
 

@@ -132,49 +132,46 @@ fn item_place(index: i64) -> Option<u32> {
 /// True if the instances of a class have nothing but the items of a tuple, and their deallocation
 /// only drops these, from the last to the first.
 pub(super) unsafe fn has_plain_items(class: *mut PyTypeObject) -> bool {
-    // SAFETY: the caller's: a live class, whose bases live.
+    let tuple = &raw mut PyTuple_Type;
+    // SAFETY: the caller's: a live class.
     unsafe {
-        let Some(usual) = usual_dealloc() else {
-            return false;
-        };
-        let tuple = &raw mut PyTuple_Type;
-        let has_more = (*class).tp_basicsize != (*tuple).tp_basicsize
-            || (*class).tp_finalize.is_some()
-            || (*class).tp_del.is_some()
-            || !matches!(storage(class), Storage::None);
-        let mut base = class;
-        while base != tuple {
-            if base.is_null() || (*base).tp_dealloc.map(|f| f as usize) != Some(usual) {
-                return false;
-            }
-            base = (*base).tp_base;
-        }
-        !has_more
+        (*class).tp_basicsize == (*tuple).tp_basicsize
+            && matches!(storage(class), Storage::None)
+            && plain_classes_with_slots(class, tuple).is_some()
     }
 }
 
 /// True if the deallocation of an instance only drops its attributes, in the order of their
-/// offsets, and runs no finaliser.
+/// offsets, and runs no finaliser. A derived class's slots are cleared before those of its base,
+/// which have smaller offsets.
 unsafe fn has_plain_dealloc(class: *mut PyTypeObject) -> bool {
+    // SAFETY: the caller's: a live class.
+    let with_slots = unsafe { plain_classes_with_slots(class, &raw mut PyBaseObject_Type) };
+    with_slots.is_some_and(|count| count <= 1)
+}
+
+/// The number of classes with slots from a class to `root`, without that; `None` if one of them
+/// does not deallocate as classes created by a `class` statement do, if `root` is no base, or if
+/// instances have a finaliser.
+unsafe fn plain_classes_with_slots(
+    class: *mut PyTypeObject,
+    root: *mut PyTypeObject,
+) -> Option<usize> {
     // SAFETY: the caller's: a live class, whose bases live.
     unsafe {
-        let Some(usual) = usual_dealloc() else {
-            return false;
-        };
+        let usual = usual_dealloc()?;
         if (*class).tp_finalize.is_some() || (*class).tp_del.is_some() {
-            return false;
+            return None;
         }
         let (mut base, mut with_slots) = (class, 0);
-        while base != &raw mut PyBaseObject_Type {
+        while base != root {
             if base.is_null() || (*base).tp_dealloc.map(|f| f as usize) != Some(usual) {
-                return false;
+                return None;
             }
-            // A derived class's slots are cleared before those of its base, which have smaller
-            // offsets.
             with_slots += usize::from(Py_SIZE(base.cast()) > 0);
             base = (*base).tp_base;
         }
-        with_slots <= 1
+        Some(with_slots)
     }
 }
 

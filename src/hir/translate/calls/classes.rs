@@ -5,7 +5,7 @@ use crate::bytecode::GeneralOp as G;
 use crate::facts::{Argument, Assumption, Callee, IntrinsicCall};
 use crate::hir::Op;
 use crate::hir::build::Builder;
-use crate::hir::function::Entry;
+use crate::hir::function::{Entry, Value};
 use crate::types::{ClassHandle, ObjectHandle, Type};
 
 /// The entry of a class's `__init__`, with the arguments.
@@ -48,21 +48,14 @@ impl Builder<'_> {
         }
     }
 
-    /// The call of a class: a new object, which its `__init__` is called with.
-    pub(super) fn call_class(
-        &mut self,
-        class: ClassHandle,
-        make: IntrinsicCall,
-        init: Option<Initialiser>,
-        base: usize,
-        named: &Named,
-    ) {
+    /// A new object of a class that is called. It takes the place of the class on the stack, and
+    /// the arguments become owned.
+    fn allocate(&mut self, ty: Type, make: IntrinsicCall, base: usize) -> Value {
         for i in base + 1..self.stack.len() {
             self.own(i);
         }
         self.start_instr();
         let state = self.state();
-        let ty = Type::from_class_exact(class);
         let new = Op::New(ty, make);
         let object = self.emit_with(new, Vec::new(), ty.unspecialized(), Some(state));
         // The object keeps its class alive from here on, and is at the place of the call's result.
@@ -72,6 +65,20 @@ impl Builder<'_> {
         };
         let callable = std::mem::replace(&mut self.stack[base], entry);
         self.drop_entry(callable);
+        object
+    }
+
+    /// The call of a class: a new object, which its `__init__` is called with.
+    pub(super) fn call_class(
+        &mut self,
+        class: ClassHandle,
+        make: IntrinsicCall,
+        init: Option<Initialiser>,
+        base: usize,
+        named: &Named,
+    ) {
+        let ty = Type::from_class_exact(class);
+        let object = self.allocate(ty, make, base);
         let n = self.stack.len() - base - 1;
         let Some(init) = init else {
             return self.forget_call(n);
@@ -103,20 +110,8 @@ impl Builder<'_> {
         base: usize,
         bound: Vec<Argument>,
     ) {
-        for i in base + 1..self.stack.len() {
-            self.own(i);
-        }
-        self.start_instr();
-        let state = self.state();
         let ty = Type::from_class_exact(class);
-        let new = Op::New(ty, make);
-        let object = self.emit_with(new, Vec::new(), ty.unspecialized(), Some(state));
-        let entry = Entry {
-            value: object,
-            owned: true,
-        };
-        let callable = std::mem::replace(&mut self.stack[base], entry);
-        self.drop_entry(callable);
+        let object = self.allocate(ty, make, base);
         let this = self.emit(Op::Refine(ty), vec![object], ty);
         for (store, argument) in stores.into_iter().zip(bound) {
             // The instance takes over the stack's reference.

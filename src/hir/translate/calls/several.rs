@@ -185,7 +185,7 @@ impl Builder<'_> {
         true
     }
 
-    pub(super) fn end_call(&mut self, join: Block) {
+    fn end_call(&mut self, join: Block) {
         let args = self.top_values(1);
         self.end_block(Term::Jump(Edge { block: join, args }));
     }

@@ -3,9 +3,9 @@
 use super::Named;
 use crate::bytecode::{GeneralOp as G, Op as B, Pc, Reason};
 use crate::facts::Callee;
+use crate::hir::Op;
 use crate::hir::build::Builder;
 use crate::hir::function::Value;
-use crate::hir::{Cmp, Op};
 use crate::types::Type;
 
 impl Builder<'_> {
@@ -45,7 +45,7 @@ impl Builder<'_> {
         if kin.is_some() && (self.avoids(Reason::Type) || self.avoids(Reason::Shape)) {
             return false;
         }
-        let count = self.items_of(tuple);
+        let count = self.size_of(tuple);
         let arity = params.positional as usize;
         let is_likely = params.takes_just(arity) && !self.avoids(Reason::Length);
         let Some(n) = count.or(is_likely.then_some(arity)) else {
@@ -55,6 +55,8 @@ impl Builder<'_> {
             return false;
         };
         self.take_operands(3);
+        // The speculation is on one function, not on its code.
+        let is_one = kin.is_none() && known.is_none();
         let function = match kin {
             Some(kin) => self.check_kin(callable, kin),
             None => {
@@ -65,25 +67,14 @@ impl Builder<'_> {
             }
         };
         if count.is_none() {
-            let state = self.state();
-            let len = self.emit(Op::TupleLen, vec![tuple], Type::CINT64);
-            let want = self.emit(Op::ConstInt(n as i64), vec![], Type::CINT64);
-            let same = self.emit(Op::IntCmp(Cmp::Eq), vec![len, want], Type::CBOOL);
-            let check = Op::GuardTrue(Reason::Length);
-            self.emit_with(check, vec![same], Type::BOTTOM, Some(state));
+            self.guard_length(tuple, n);
         }
         self.pc = call;
         self.start_instr();
-        if *self.f.op(function) == Op::Const(object) && known.is_none() {
+        if is_one {
             self.replace_callable(base, function);
         }
-        let mut items = Vec::with_capacity(n);
-        for k in 0..n {
-            let place = self.emit(Op::ConstInt(k as i64), vec![], Type::CINT64);
-            let item = self.emit(Op::TupleGet, vec![tuple, place], Type::OBJECT);
-            self.emit(Op::Incref, vec![item], Type::BOTTOM);
-            items.push(item);
-        }
+        let items = self.first_items(tuple, n);
         // The interpreter drops the tuple before the callee begins.
         self.drop_top(1);
         items.into_iter().for_each(|item| self.push_owned(item));
@@ -91,9 +82,9 @@ impl Builder<'_> {
         true
     }
 
-    /// The number of items of a tuple, if that is known.
-    pub(super) fn items_of(&self, tuple: Value) -> Option<usize> {
-        let root = self.f.object_of(tuple);
+    /// The number of entries of a tuple, or of an argument's dict, if that is known.
+    fn size_of(&self, made: Value) -> Option<usize> {
+        let root = self.f.object_of(made);
         match *self.f.op(root) {
             Op::General(G::BuildTuple, _) => Some(self.f.insts[root].args.len()),
             Op::Const(object) => self.world.tuple_items(object).map(|items| items.len()),
@@ -119,11 +110,7 @@ impl Builder<'_> {
             return false;
         }
         let names = self.f.object_of(self.locals[load.arg as usize]);
-        let size = match *self.f.op(names) {
-            Op::Arg(k) => self.inlined.and_then(|shown| *shown.sizes.get(k as usize)?),
-            _ => None,
-        };
-        let is_empty = size == Some(0) && self.ty(names) <= Type::DICT_EXACT;
+        let is_empty = self.ty(names) <= Type::DICT_EXACT && self.size_of(names) == Some(0);
         is_empty && self.call_spread(Pc(self.pc.0 + 3))
     }
 }

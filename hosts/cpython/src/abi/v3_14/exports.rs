@@ -87,9 +87,10 @@ pub unsafe fn push_call(
 pub unsafe fn push_frame(thread: Thread, func: Obj, argcount: usize, kwnames: Obj) -> Frame {
     // SAFETY: the caller's promise; None is immortal.
     unsafe {
-        let named = match kwnames.is_null() {
-            true => 0,
-            false => PyTuple_Size(kwnames) as usize,
+        let named = if kwnames.is_null() {
+            0
+        } else {
+            PyTuple_Size(kwnames) as usize
         };
         let none = slots::word(Py_None());
         let words: SmallVec<[Word; 8]> = SmallVec::from_elem(none, argcount + named);
