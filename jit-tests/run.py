@@ -110,7 +110,7 @@ def arguments():
     parser.add_argument("-k", action="append", metavar="WORD", help="only programs with WORD in their name")
     parser.add_argument("--python", help="the interpreter to test (default: .venv, $PYTHON, python3.13)")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--timeout", type=float, default=60.0, help="seconds for one run of one program")
+    parser.add_argument("--timeout", type=float, default=180.0, help="seconds for one run of one program")
     parser.add_argument("--modes", default=",".join(USUAL), help=f"of {', '.join(MODES)}")
     parser.add_argument("--seeds", default="1", help="seeds of the mode `seed`, with commas")
     parser.add_argument("--one-by-one-limit", type=int, default=12, metavar="N",

@@ -84,6 +84,39 @@ class Environment(InFolder):
         code = "import cladonia; print(cladonia.available()); cladonia.enable(); print(cladonia.is_compiled(lambda: 0))"
         self.assertEqual(child("-c", code, CLADONIA_OFF="1").stdout, "turned off by CLADONIA_OFF\nFalse\n")
 
+    @needs_jit
+    def test_other_interpreters_stay_interpreted_and_leave_the_main_one_alone(self):
+        self.write("main.py", """\
+            import sys
+            import cladonia
+            import _interpreters
+
+            def f(): return 5
+
+            inside = '''if 1:
+                import sys
+                sys.path[:] = PATH
+                import cladonia
+                cladonia.enable(threshold=0)
+                def f(): return 5
+                print(f(), cladonia.is_compiled(f), "interpreter" in cladonia.why_not(f))
+                try: cladonia.compile(f)
+                except cladonia.NotCompiled: print("not compiled")
+                cladonia.disable()'''.replace("PATH", repr(sys.path))
+            for kind in ("isolated", "legacy"):
+                other = _interpreters.create(kind)
+                failure = _interpreters.exec(other, inside)
+                print(kind, failure)
+                _interpreters.destroy(other)
+            f()
+            print(cladonia.is_compiled(f))
+            """)
+        inside = "5 False True\nnot compiled\n"
+        expected = "".join(f"{inside}{kind} None\n" for kind in ("isolated", "legacy"))
+        for words, compiled in [((), False), (("-m", "cladonia", "--threshold", "0"), True)]:
+            with self.subTest(words=words):
+                self.assertEqual(child(*words, "main.py", cwd=self.folder).stdout, f"{expected}{compiled}\n")
+
 
 @needs_hook
 class Children(InFolder):

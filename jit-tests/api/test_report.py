@@ -140,7 +140,7 @@ class Recording(InFolder):
             """)
         doing, tree, periods = json.loads(child("loop.py", cwd=self.folder).stdout)
         own = dict(zip(doing, (sum(counts) for counts in zip(*(node[3] for node in tree)))))
-        self.assertGreater(own["machine"], 0.9 * periods)
+        self.assertGreater(own["machine"], 0.8 * periods)
 
     def test_interpreted_code_has_time_where_it_runs(self):
         self.write("loop.py", """\
@@ -159,7 +159,7 @@ class Recording(InFolder):
         doing, tree, periods = json.loads(child("loop.py", cwd=self.folder).stdout)
         own = dict(zip(doing, (sum(counts) for counts in zip(*(node[3] for node in tree)))))
         self.assertEqual(own["machine"], 0)
-        self.assertGreater(own["interpreter"] + own["c_interpreted"], 0.9 * periods)
+        self.assertGreater(own["interpreter"] + own["c_interpreted"], 0.8 * periods)
 
     def test_operands_that_exits_have_met_are_counted(self):
         self.write("met.py", """\

@@ -18,6 +18,10 @@ pub enum Awaited {
     /// frame before it called. That instruction's operands are on the stack, and it continues with
     /// the method's result.
     Operator(Operation),
+    /// The frame is a generator's that a builtin consumes (`any(x > 3 for x in xs)`), whose call is
+    /// the instruction, with all its operands on the stack. An item is put back in front of the
+    /// generator, and the instruction is executed again.
+    Item,
 }
 
 /// An operator's instruction that has called a special method.
@@ -74,6 +78,7 @@ impl Awaited {
                 )
             }
             Awaited::Constructed => matches!(op, Op::Call | Op::CallKw),
+            Awaited::Item => op == Op::Call,
             Awaited::Operator(it) => (it.op, it.arg) == (op, arg) && Operation::OPS.contains(&op),
         }
     }
@@ -87,6 +92,9 @@ impl Awaited {
     ) -> Result<Awaited, E> {
         if eat(reader, "constructs") {
             return Ok(Awaited::Constructed);
+        }
+        if eat(reader, "consumes") {
+            return Ok(Awaited::Item);
         }
         let Some(op) = Operation::OPS.iter().find(|op| eat(reader, op.info().name)) else {
             return Ok(Awaited::Result);
@@ -106,6 +114,7 @@ impl fmt::Display for Awaited {
         match self {
             Awaited::Result => Ok(()),
             Awaited::Constructed => write!(f, "constructs "),
+            Awaited::Item => write!(f, "consumes "),
             Awaited::Operator(it) => {
                 write!(f, "{} {} ", it.op.info().name, it.arg)?;
                 f.write_str(if it.swapped { "swapped " } else { "" })?;

@@ -51,6 +51,7 @@ impl CodeBuilder {
             varargs: false,
             varkeywords: false,
             is_generator: false,
+            is_coroutine: false,
             last_first: false,
             globals: 0,
             optimized: true,

@@ -203,6 +203,8 @@ pub struct Code {
     pub varkeywords: bool,
     /// True for a generator, coroutine or asynchronous generator.
     pub is_generator: bool,
+    /// True for a coroutine or asynchronous generator, whose objects no `for` loop iterates over.
+    pub is_coroutine: bool,
     /// The host's token for the namespace of the code's globals. 0 means the namespace of the
     /// compile's `World`.
     pub globals: u64,

@@ -59,6 +59,7 @@ impl fmt::Display for Code {
         }
         for (flag, name) in [
             (self.is_generator, "generator"),
+            (self.is_coroutine, "coroutine"),
             (self.last_first, "last_first"),
             (!self.optimized, "namespace"),
         ] {

@@ -268,15 +268,29 @@ impl Packed for VirtualKind {
                 (VirtualKind::NAMED.len() as u32, *class).pack(to);
                 places.pack(to);
             }
+            VirtualKind::Generator { code, at } => {
+                (VirtualKind::NAMED.len() as u32 + 1, *code).pack(to);
+                at.0.pack(to);
+            }
             _ => (named.expect("a kind that is no more than its name") as u32).pack(to),
         }
     }
 
     fn unpack(from: &mut &[u8]) -> VirtualKind {
-        let named = VirtualKind::NAMED.get(u32::unpack(from) as usize);
-        named.cloned().unwrap_or_else(|| VirtualKind::Instance {
-            class: Packed::unpack(from),
-            places: Packed::unpack(from),
+        let number = u32::unpack(from) as usize;
+        let named = VirtualKind::NAMED.get(number);
+        named.cloned().unwrap_or_else(|| {
+            if number == VirtualKind::NAMED.len() {
+                VirtualKind::Instance {
+                    class: Packed::unpack(from),
+                    places: Packed::unpack(from),
+                }
+            } else {
+                VirtualKind::Generator {
+                    code: Packed::unpack(from),
+                    at: Pc(Packed::unpack(from)),
+                }
+            }
         })
     }
 }
@@ -321,6 +335,7 @@ impl Packed for Awaited {
         match *self {
             Awaited::Result => to.push(0),
             Awaited::Constructed => to.push(1),
+            Awaited::Item => to.push(2),
             Awaited::Operator(Operation {
                 op,
                 arg,
@@ -329,7 +344,7 @@ impl Packed for Awaited {
             }) => {
                 let op = Operation::OPS.iter().position(|other| *other == op);
                 let op = op.expect("an op whose instructions may wait for a method");
-                (2 + op as u32, arg).pack(to);
+                (3 + op as u32, arg).pack(to);
                 (swapped, truth).pack(to);
             }
         }
@@ -339,8 +354,9 @@ impl Packed for Awaited {
         match u32::unpack(from) {
             0 => Awaited::Result,
             1 => Awaited::Constructed,
+            2 => Awaited::Item,
             op => Awaited::Operator(Operation {
-                op: Operation::OPS[op as usize - 2],
+                op: Operation::OPS[op as usize - 3],
                 arg: Packed::unpack(from),
                 swapped: Packed::unpack(from),
                 truth: Packed::unpack(from),

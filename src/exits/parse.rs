@@ -9,7 +9,7 @@
 //!         | "instance" NUMBER "[" [ NUMBER { "," NUMBER } ] "]"
 //! list   := "[" [ source { "," source } ] "]"
 //! kind   := "resume" | "raise" | "await" | "pending" | "reraise"
-//! awaited := [ "constructs" | OP NUMBER [ "swapped" ] [ "truth" ] ]
+//! awaited := [ "constructs" | "consumes" | OP NUMBER [ "swapped" ] [ "truth" ] ]
 //! source := "keep" | "null" | ("owned" | "borrowed" | "int" | "float" | "bool") NUMBER
 //!         | ("int" | "float") NUMBER "if" NUMBER | "virtual" NUMBER
 //!         | "int" NUMBER "plus" INT | "const_int" INT | "const" NUMBER
@@ -237,6 +237,13 @@ impl<'a> Reader<'a> {
         let kind = match VirtualKind::NAMED.into_iter().find(|k| k.name() == name) {
             Some(kind) => kind,
             None if name == "instance" => self.instance()?,
+            None if name == "generator" => VirtualKind::Generator {
+                code: self.number()?,
+                at: {
+                    self.expect("@", "`@` and an instruction")?;
+                    Pc(self.number()?)
+                },
+            },
             None => return start.expected("a kind of virtual object"),
         };
         self.expect("(", "`(`")?;
@@ -322,6 +329,7 @@ mod tests {
         prop_oneof![
             prop::sample::select(VirtualKind::NAMED.to_vec()),
             instance.prop_map(|(class, places)| VirtualKind::Instance { class, places }),
+            any::<[u32; 2]>().prop_map(|[code, at]| VirtualKind::Generator { code, at: Pc(at) }),
         ]
     }
 
@@ -331,6 +339,7 @@ mod tests {
         prop_oneof![
             Just(Awaited::Result),
             Just(Awaited::Constructed),
+            Just(Awaited::Item),
             operation.prop_map(|(op, arg, swapped, truth)| Awaited::Operator(Operation {
                 op,
                 arg,

@@ -9,6 +9,7 @@
 //! has a record `virtual 0 = tuple (owned 2, owned 3), local 4 = virtual 0`.
 
 use super::{ExitRecord, Source};
+use crate::bytecode::Pc;
 use std::fmt;
 
 /// The class of a virtual object.
@@ -24,6 +25,14 @@ pub enum VirtualKind {
     RangeIter,
     /// An iterator of a list or tuple; the fields are the sequence and the offset of the next item.
     SeqIter,
+    /// A suspended generator; the fields are the contents of its locals, null for those without a
+    /// value, the function if the table only has its code, and the content of its stack.
+    Generator {
+        /// Its code: the number in the unit's table of inlined code objects.
+        code: u32,
+        /// The instruction at which it continues.
+        at: Pc,
+    },
     /// An instance of a user class; the fields are its attributes, in the order in which they were
     /// first assigned.
     Instance {
@@ -53,6 +62,7 @@ impl VirtualKind {
             VirtualKind::RangeIter => "range_iter",
             VirtualKind::SeqIter => "seq_iter",
             VirtualKind::Instance { .. } => "instance",
+            VirtualKind::Generator { .. } => "generator",
         }
     }
 }
@@ -62,6 +72,7 @@ impl fmt::Display for VirtualKind {
         f.write_str(self.name())?;
         match self {
             VirtualKind::Instance { class, places } => write!(f, " {class} {places:?}"),
+            VirtualKind::Generator { code, at } => write!(f, " {code} {at}"),
             _ => Ok(()),
         }
     }
@@ -77,6 +88,14 @@ pub struct VirtualObject {
     /// A word of the exit buffer, and the value to use instead if that word is 0. In that case the
     /// object is not materialised and its fields own nothing (they may be null).
     pub instead: Option<(u32, Source)>,
+}
+
+impl VirtualObject {
+    /// Returns true if a field may be null: a local of a generator, and the fields of an object
+    /// that may not be materialised.
+    fn may_lack_fields(&self) -> bool {
+        self.instead.is_some() || matches!(self.kind, VirtualKind::Generator { .. })
+    }
 }
 
 impl fmt::Display for VirtualObject {
@@ -173,7 +192,7 @@ impl ExitRecord {
                     Source::Virtual(n) if n >= object => {
                         return Err(RecordFault::Order { object, field: n });
                     }
-                    Source::Null if made.instead.is_some() => {}
+                    Source::Null if made.may_lack_fields() => {}
                     Source::Keep | Source::Null => {
                         return Err(RecordFault::NoObject { object, field });
                     }

@@ -3,8 +3,9 @@
 //! no answer.
 
 use super::{
-    AccessKind, Assumption, AttrPlan, Callee, FieldAccess, Global, Inlinee, InstanceAccess,
-    IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, RawItems, StorePlan, World,
+    AccessKind, Assumption, AttrPlan, Callee, Computed, FieldAccess, Global, Inlinee,
+    InstanceAccess, IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, RawItems,
+    StorePlan, World,
 };
 use crate::types::{ConstValue, ObjectHandle, Type};
 use std::cell::RefCell;
@@ -41,6 +42,8 @@ pub enum Answer {
     Callee(ObjectHandle, Callee),
     /// The call of a host function with this number of arguments.
     NativeCall(ObjectHandle, u32, NativeCall),
+    /// The ways to compute the result of a call with these operands, at least one.
+    Computed(ObjectHandle, Vec<Type>, Vec<Computed>),
     /// The code of a function.
     Inlinee(ObjectHandle, Inlinee),
     /// The items of a tuple.
@@ -80,6 +83,8 @@ pub enum Question {
     Callee(ObjectHandle),
     /// [`World::native_call`]: callee, number of arguments.
     NativeCall(ObjectHandle, u32),
+    /// [`World::computed`]: callee, operands.
+    Computed(ObjectHandle, Vec<Type>),
     /// [`World::inlinee`]
     Inlinee(ObjectHandle),
     /// [`World::tuple_items`]
@@ -119,6 +124,7 @@ impl Question {
             }
             Question::Callee(object) => drop(recorder.callee(*object)),
             Question::NativeCall(object, given) => drop(recorder.native_call(*object, *given)),
+            Question::Computed(object, operands) => drop(recorder.computed(*object, operands)),
             Question::Inlinee(object) => drop(recorder.inlinee(*object)),
             Question::Tuple(object) => drop(recorder.tuple_items(*object)),
             Question::Value(object) => drop(recorder.value(*object)),
@@ -140,7 +146,7 @@ impl Question {
             | Question::Instance(receiver, _)
             | Question::FirstStore(receiver, ..)
             | Question::RawItems(receiver, _) => vec![*receiver],
-            Question::Operator(_, operands) => operands.clone(),
+            Question::Operator(_, operands) | Question::Computed(_, operands) => operands.clone(),
             Question::Callee(_)
             | Question::NativeCall(..)
             | Question::Inlinee(_)
@@ -154,6 +160,7 @@ impl Question {
         match self {
             Question::Callee(object)
             | Question::NativeCall(object, _)
+            | Question::Computed(object, _)
             | Question::Inlinee(object)
             | Question::Tuple(object)
             | Question::Value(object)
@@ -222,6 +229,10 @@ impl Answer {
                 return [*object].into_iter().chain(params.objects()).collect();
             }
             Answer::Callee(object, _) | Answer::NativeCall(object, ..) => (*object, &[]),
+            Answer::Computed(object, operands, _) => {
+                let known = operands.iter().filter_map(|ty| ty.as_object());
+                return [*object].into_iter().chain(known).collect();
+            }
             Answer::Inlinee(object, inlinee) => (*object, &inlinee.cells),
             Answer::Value(object, _) => (*object, &[]),
             Answer::Tuple(object, items) => (*object, items),
@@ -289,6 +300,7 @@ impl Answer {
             }
             Answer::Callee(object, _) => Question::Callee(*object),
             Answer::NativeCall(object, given, _) => Question::NativeCall(*object, *given),
+            Answer::Computed(object, operands, _) => Question::Computed(*object, operands.clone()),
             Answer::Inlinee(object, _) => Question::Inlinee(*object),
             Answer::Tuple(object, _) => Question::Tuple(*object),
             Answer::Value(object, _) => Question::Value(*object),
@@ -424,6 +436,13 @@ impl World for Snapshot {
         match self.find(Question::NativeCall(callee, given))? {
             Answer::NativeCall(_, _, call) => Some(call.clone()),
             _ => None,
+        }
+    }
+
+    fn computed(&self, callee: ObjectHandle, operands: &[Type]) -> Vec<Computed> {
+        match self.find(Question::Computed(callee, operands.to_vec())) {
+            Some(Answer::Computed(_, _, ways)) => ways.clone(),
+            _ => Vec::new(),
         }
     }
 
@@ -581,6 +600,14 @@ impl World for Recorder<'_> {
         let call = self.world.native_call(callee, given)?;
         self.note(Answer::NativeCall(callee, given, call.clone()));
         Some(call)
+    }
+
+    fn computed(&self, callee: ObjectHandle, operands: &[Type]) -> Vec<Computed> {
+        let ways = self.world.computed(callee, operands);
+        if !ways.is_empty() {
+            self.note(Answer::Computed(callee, operands.to_vec(), ways.clone()));
+        }
+        ways
     }
 
     fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {

@@ -28,7 +28,7 @@
 
 use super::snapshot::{Answer, Snapshot};
 use super::{
-    Assumption, AttrPlan, Binds, Builtin, Callee, FieldAccess, Global, InstanceAccess,
+    Assumption, AttrPlan, Binds, Builtin, Callee, Computed, FieldAccess, Global, InstanceAccess,
     IntrinsicCall, IntrinsicId, Kin, NativeCall, Operator, OperatorPlan, Parameters, RawEntry,
     RawItems, RawKind, RawSignature, StorePlan,
 };
@@ -494,6 +494,10 @@ impl Display for Answer {
                 let object = Type::from_object(*object);
                 write!(f, "native {object} {given} = {call}")
             }
+            Answer::Computed(object, operands, ways) => {
+                let (object, ways) = (Type::from_object(*object), Each("way", ways));
+                write!(f, "computed {object}{} ={ways}", Each("with", operands))
+            }
             Answer::Inlinee(object, inlinee) => {
                 let (function, checks) =
                     (Type::from_object(*object), Each("check", &inlinee.checks));
@@ -614,6 +618,12 @@ impl Snapshot {
             let given = line.number()?;
             line.expect("=")?;
             Answer::NativeCall(object, given, read_native(line, scope)?)
+        } else if line.eat_word("computed") {
+            let object = scope.single_object(line)?;
+            let operands = read_each(line, "with", |line| scope.ty(line))?;
+            line.expect("=")?;
+            let ways = read_each(line, "way", |line| Computed::read(line, scope))?;
+            Answer::Computed(object, operands, ways)
         } else if line.eat_word("tuple") {
             let object = scope.single_object(line)?;
             line.expect("=")?;
@@ -796,6 +806,28 @@ fn read_native(line: &mut Line, scope: &Scope) -> Parsed<NativeCall> {
         first,
         result: scope.ty(line)?,
     })
+}
+
+impl Display for Computed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Computed { call, result, .. } = self;
+        write!(f, "{}{call} gives {result}", Each("of", &self.params))?;
+        f.write_str(if self.reads { " reads" } else { "" })
+    }
+}
+
+impl Computed {
+    fn read(line: &mut Line, scope: &Scope) -> Parsed<Computed> {
+        let params = read_each(line, "of", |line| scope.ty(line))?;
+        let call = IntrinsicCall::read(line)?;
+        line.expect("gives")?;
+        Ok(Computed {
+            params,
+            call,
+            result: scope.ty(line)?,
+            reads: line.eat_word("reads"),
+        })
+    }
 }
 
 impl Display for Parameters {

@@ -219,9 +219,9 @@ builtins! {
     Range = "range";
     /// `abs`
     Abs = "abs";
-    /// `min` of two
+    /// `min`
     Min = "min";
-    /// `max` of two
+    /// `max`
     Max = "max";
     /// `int` (the class)
     Int = "int";
@@ -233,6 +233,10 @@ builtins! {
     IsInstance = "isinstance";
     /// `math.sqrt`
     Sqrt = "sqrt";
+    /// `any`
+    Any = "any";
+    /// `all`
+    All = "all";
     /// `list.append` (the method descriptor)
     ListAppend = "list_append";
     /// `chr`
@@ -482,6 +486,25 @@ pub enum NativeCall {
     },
 }
 
+/// A result that the host computes from the operands of a call, without the call: no user code
+/// runs, nothing raises, and the frame is not read. For example, `math.sin` of a float is a raw
+/// function of a double.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Computed {
+    /// The types of the operands, a method's object first. Exact floats are passed as doubles, also
+    /// where ints are taken too; exact ints as integers; all others as objects, borrowed. An
+    /// operand of which the type names one object is not passed.
+    pub params: Vec<Type>,
+    /// `(operands..., imms...) -> result`: fails where the call must be made after all, for example
+    /// because it raises.
+    pub call: IntrinsicCall,
+    /// The type of the result: `CInt64`, `CDouble` or `CBool` if it is raw; an object is a new
+    /// reference.
+    pub result: Type,
+    /// True if the result depends on memory that a program can write, such as the items of a set.
+    pub reads: bool,
+}
+
 /// Bytecode, of a type that this module does not know. It is always a `bytecode::Code`.
 pub trait AnyCode: Any + Debug + Display + Send + Sync {}
 
@@ -513,6 +536,14 @@ pub const MOST_INLINED: usize = 3;
 /// where the host keeps them. They hold a raw number, the flag that it is bound, and the fields of
 /// a virtual object.
 pub const LOCAL_WORDS: usize = 4;
+
+impl Inlinee {
+    /// The bytecode, if it is of this type.
+    pub fn code_as<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        let code: Arc<dyn Any + Send + Sync> = self.code.clone();
+        code.downcast().ok()
+    }
+}
 
 impl PartialEq for Inlinee {
     fn eq(&self, other: &Inlinee) -> bool {
@@ -746,6 +777,13 @@ pub trait World {
     fn native_call(&self, callee: ObjectHandle, given: u32) -> Option<NativeCall> {
         let _ = (callee, given);
         None
+    }
+    /// The ways to compute the result of a call of `callee` with these operands (a method's object
+    /// first) without the call: the first one that fits them is taken. Of an operand that is one
+    /// known object the type names it; all others have the type of any object.
+    fn computed(&self, callee: ObjectHandle, operands: &[Type]) -> Vec<Computed> {
+        let _ = (callee, operands);
+        Vec::new()
     }
     /// The code of a function, for inlining. A host that returns it creates the frames when an exit
     /// is taken in it (`exits::ExitRecord::inlined`). By default nothing is inlined.

@@ -291,11 +291,7 @@ impl<'a> Audit<'a> {
         for (&(p, place), &a) in target.params.iter().zip(&edge.args) {
             let is_owned = match place {
                 Place::Stack(k) => state.stack[k as usize].owned,
-                Place::Inlined => {
-                    let entries = state.entries().filter(|entry| entry.value == p);
-                    let owned = entries.map(|entry| entry.owned);
-                    owned.reduce(|any, owned| any || owned).unwrap_or(true)
-                }
+                Place::Inlined => f.owns(edge.block, p),
                 Place::Field => true,
                 Place::Local(_) | Place::Bound(_) | Place::Name(_) | Place::Carried => false,
             };
@@ -308,6 +304,19 @@ impl<'a> Audit<'a> {
 }
 
 impl Function {
+    /// Returns true if the frame of an inlined call owns the object of a block's parameter, or of
+    /// its box; if no frame has the parameter, the code behind the block's start owns it.
+    pub(crate) fn owns(&self, block: Block, param: Value) -> bool {
+        let state = &self.blocks[block].entry_state;
+        let is_it = |v: Value| {
+            let v = self.resolve(v);
+            v == param || self.op(v).is_box() && self.arg(v, 0) == param
+        };
+        let entries = state.entries().filter(|entry| is_it(entry.value));
+        let owned = entries.map(|entry| entry.owned);
+        owned.reduce(|any, owned| any || owned).unwrap_or(true)
+    }
+
     /// The successor of a block in which a value is null, as the branch to it has tested.
     fn null_behind(&self, b: Block) -> Option<(Block, Value)> {
         let Term::Branch { cond, then, els } = &self.blocks[b].term else {

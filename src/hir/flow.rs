@@ -45,6 +45,16 @@ pub(super) fn handlers_by_instr(code: &Code) -> Vec<Option<u32>> {
 }
 
 impl Builder<'_> {
+    /// Normal successors of the instruction at `pc` in this unit. The body of a generator that is
+    /// inlined continues behind its `yield`.
+    fn successors(&self, pc: Pc) -> (SmallVec<[Pc; 2]>, bool) {
+        let suspends = matches!(self.code.instr(pc).op, B::YieldValue | B::ReturnGenerator);
+        if suspends && self.inlined.is_some() {
+            return (smallvec![Pc(pc.0 + 1)], true);
+        }
+        successors(self.code, pc)
+    }
+
     /// The innermost handler of the instruction at `pc`, if the instruction may raise at all.
     pub(super) fn handler(&self, pc: Pc) -> Option<&Handler> {
         let index = (*self.handlers.get(pc.0 as usize)?)?;
@@ -98,7 +108,7 @@ impl Builder<'_> {
             if std::mem::replace(&mut reachable[pc.0 as usize], true) {
                 continue;
             }
-            let (next, _) = successors(code, pc);
+            let (next, _) = self.successors(pc);
             let handler = self.handler(pc).map(|h| h.target);
             if next.iter().chain(&handler).any(|t| t.0 as usize >= n) {
                 return Err(self.unsupported("a jump outside the code"));
@@ -122,7 +132,7 @@ impl Builder<'_> {
         }
         let all = (0..reach.reachable.len() as u32).map(Pc);
         for pc in all.filter(|pc| reach.reachable[pc.0 as usize]) {
-            for t in successors(self.code, pc).0 {
+            for t in self.successors(pc).0 {
                 if reach.leaders.contains(&t) {
                     *self.pred_count.entry(t).or_default() += 1;
                 }
@@ -140,7 +150,7 @@ impl Builder<'_> {
         let mut pc = from;
         let mut handlers: Vec<Pc> = Vec::new();
         loop {
-            let (mut next, _) = successors(self.code, pc);
+            let (mut next, _) = self.successors(pc);
             if let Some(handler) = self.handler(pc)
                 && !handlers.contains(&handler.target)
             {
@@ -245,7 +255,7 @@ impl Builder<'_> {
                 continue;
             }
             let raised = self.handler(pc).map(|h| h.target);
-            for next in successors(self.code, pc).0.into_iter().chain(raised) {
+            for next in self.successors(pc).0.into_iter().chain(raised) {
                 before.entry(next).or_default().push(pc);
                 work.push(next);
             }

@@ -199,6 +199,11 @@ hir_ops! {
     /// follows.
     Yield(delegates: bool as Truth) = "yield" (TAKEN) -> value none NOTHING,
         never, runs, stays, anew, [ALL], [ALL];
+    /// In the body of a generator that is inlined into the loop that consumes it: passes an item to
+    /// the loop, whose body is what runs here. The state's instruction is the one at which the
+    /// generator continues, and its locals and stack are those of the suspended generator.
+    YieldItem = "yield_item" (TAKEN) -> value none NOTHING,
+        never, runs, stays, anew, [ALL], [ALL];
     /// An object.
     Const(object: ObjectHandle as Object) = "const" () -> value borrowed OBJECT,
         never, quiet, goes, same, [], [];
@@ -345,6 +350,14 @@ hir_ops! {
     /// The constant function bound to the operand, of which it owns a reference. Only an exit
     /// materialises it. The code object keeps the function alive.
     VirtualMethod(function: ObjectHandle as Object) = "virtual_method" (OPTIONAL) -> virtual_object none OBJECT,
+        never, quiet, goes, anew, [], [];
+    /// A suspended generator that continues at an instruction of its code, which is a number in
+    /// [`super::Function::inlined`]. The operands are the content of its locals (null for those
+    /// without a value), the function if the table only has its code, and the content of its stack;
+    /// it owns their references. Only an exit materialises it,
+    /// and only stacks of frame states name it.
+    VirtualGenerator(code: u32 as Number, at: u32 as Number) = "virtual_generator" (; .. OPTIONAL)
+        -> virtual_object none OBJECT,
         never, quiet, goes, anew, [], [];
     /// An iterator of a range of C integers: the next value, the end, and the step. Only an exit
     /// materialises it, and only stacks of frame states name it.
@@ -635,6 +648,16 @@ hir_ops! {
     /// A number that the host computes from an object without user code.
     NumberOf(call: IntrinsicCall as Intrinsic) = "number_of" (OBJECT) -> value none RAW,
         never, quiet, goes, same, [ATTRIBUTES], [];
+    /// A raw value that the host computes from raw values and immutable objects
+    /// ([`Computed`](crate::facts::Computed)); exits where it must make the call instead.
+    Compute(call: IntrinsicCall as Intrinsic) = "compute" (; .. ANY) -> value none RAW,
+        fails(Domain), quiet, stays, same, [], [];
+    /// The same of objects that the program may change.
+    Examine(call: IntrinsicCall as Intrinsic) = "examine" (; .. ANY) -> value none RAW,
+        fails(Domain), quiet, stays, same, [ALL], [];
+    /// A new object that the host computes in the same way.
+    ComputeObject(call: IntrinsicCall as Intrinsic) = "compute_object" (; .. ANY) -> value owned OBJECT,
+        fails(Domain), quiet, stays, anew, [ALL], [];
     /// Call of a known function of the host's: takes over the operands, which it drops, the first
     /// one first, when it is done, also if it raises.
     CallNative(call: IntrinsicCall as Intrinsic) = "call_native" (; .. OPTIONAL_TAKEN) -> value owned OBJECT,

@@ -84,6 +84,7 @@ impl Builder<'_> {
             B::StoreFast => {
                 let top = self.stack.len() - 1;
                 self.own(top);
+                self.drop_before_store(arg);
                 let e = self.pop();
                 self.set_local(arg, e.value);
             }
@@ -270,7 +271,8 @@ impl Builder<'_> {
                 self.carry_names(Pc(instr.arg));
                 self.start_instr();
                 let state = self.state();
-                if self.holds_names_at(Pc(instr.arg)) {
+                // No frame shows an inlined generator to the code that pending work may run.
+                if self.holds_names_at(Pc(instr.arg)) || self.inlined.is_some() {
                     self.emit_with(Op::CheckQuiet, vec![], Type::BOTTOM, Some(state));
                 } else {
                     self.emit_raising(Op::CheckPending, vec![], Type::BOTTOM, state);
@@ -312,6 +314,12 @@ impl Builder<'_> {
                     return Ok(false);
                 }
                 if self.is_iterator_again() {
+                    return Ok(false);
+                }
+                // A generator is its own iterator.
+                let ty = self.ty(top);
+                if ty <= Type::GEN && !ty.is_bottom() {
+                    self.own_operands(1);
                     return Ok(false);
                 }
                 if self.is_own_iterator(instr) {

@@ -148,7 +148,7 @@ pub fn builtin(b: Builtin) -> Type {
         Builtin::Range => Type::RANGE,
         Builtin::Len | Builtin::Ord => Type::LONG_EXACT,
         Builtin::Chr => Type::UNICODE_EXACT,
-        Builtin::IsInstance | Builtin::Bool => Type::BOOL,
+        Builtin::IsInstance | Builtin::Bool | Builtin::Any | Builtin::All => Type::BOOL,
         Builtin::Sqrt => Type::FLOAT_EXACT,
         _ => Type::OBJECT,
     }

@@ -61,10 +61,14 @@ impl Validity {
 /// state before.
 fn settles(f: &Function, v: Value) -> Option<bool> {
     match f.op(v) {
-        // The last two check validity themselves after the pending work, or the call, is done.
-        Op::CheckValid | Op::CheckUnseen | Op::CheckPending | Op::DoPending | Op::CallRaw(..) => {
-            Some(false)
-        }
+        // These check validity themselves after the pending work, or the call, is done; and a loop
+        // does so before it requests the next item of a generator.
+        Op::CheckValid
+        | Op::CheckUnseen
+        | Op::CheckPending
+        | Op::DoPending
+        | Op::CallRaw(..)
+        | Op::YieldItem => Some(false),
         _ => f.may_run_host_code(v).then_some(true),
     }
 }

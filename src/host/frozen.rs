@@ -11,9 +11,9 @@
 use super::inlinee;
 use crate::bytecode::{Code, ConstValue, Op};
 use crate::facts::{
-    AccessKind, Answer, Assumption, AttrPlan, Callee, FieldAccess, Global, Inlinee, InstanceAccess,
-    IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, Question, RawItems, Snapshot,
-    StorePlan, World,
+    AccessKind, Answer, Assumption, AttrPlan, Callee, Computed, FieldAccess, Global, Inlinee,
+    InstanceAccess, IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, Question,
+    RawItems, Snapshot, StorePlan, World,
 };
 use crate::types::{ClassHandle, ClassPin, ObjectHandle, ObjectPin, Type};
 use rustc_hash::FxHashSet;
@@ -389,6 +389,11 @@ impl World for FrozenWorld {
     fn native_call(&self, callee: ObjectHandle, given: u32) -> Option<NativeCall> {
         self.after(Question::NativeCall(callee, given))
             .native_call(callee, given)
+    }
+
+    fn computed(&self, callee: ObjectHandle, operands: &[Type]) -> Vec<Computed> {
+        self.after(Question::Computed(callee, operands.to_vec()))
+            .computed(callee, operands)
     }
 
     fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {

@@ -4,13 +4,11 @@
 use crate::bytecode::{Code, parse_code};
 use crate::facts::{Answer, Inlinee, IntrinsicCall, Snapshot};
 use crate::types::{Line, Lines, Parsed, Scope};
-use std::any::Any;
 use std::sync::Arc;
 
 /// The bytecode of an inlinee.
 pub fn code_of(inlinee: &Inlinee) -> Option<Arc<Code>> {
-    let code: Arc<dyn Any + Send + Sync> = inlinee.code.clone();
-    code.downcast().ok()
+    inlinee.code_as()
 }
 
 /// The code in an answer, if there is one.

@@ -31,6 +31,7 @@ impl HighLevelOp<'_, '_> {
             | Op::VirtualCell
             | Op::VirtualMethod(_)
             | Op::VirtualIf
+            | Op::VirtualGenerator(..)
             | Op::VirtualRangeIter
             | Op::VirtualSeqIter
             | Op::Borrowed
@@ -40,6 +41,7 @@ impl HighLevelOp<'_, '_> {
             | Op::Kin(_) => return None,
             // Emitted at the end of its block.
             Op::Yield(_) => return None,
+            Op::YieldItem => unreachable!("a yield of a generator that is not inlined"),
             Op::ResumePoint => self.lower.resumed().point,
             Op::Sent => self.lower.resumed().sent,
 
@@ -174,6 +176,8 @@ impl HighLevelOp<'_, '_> {
             Op::IsNone => self.is_none(),
             Op::ClassOf => self.class_of(),
             Op::NumberOf(call) | Op::ClosureCell(call) => self.number_of(call),
+
+            Op::Compute(call) | Op::Examine(call) | Op::ComputeObject(call) => self.compute(call),
 
             Op::ListLen => self.plain_intrinsic(names::LIST_LEN),
             Op::Reuse => self.reuse(),

@@ -637,6 +637,10 @@ fn kind_of(op: &Op) -> (VirtualKind, Vec<Source>) {
             places: places.clone(),
         },
         Op::VirtualCell => VirtualKind::Cell,
+        Op::VirtualGenerator(code, at) => VirtualKind::Generator {
+            code: *code,
+            at: Pc(*at),
+        },
         Op::VirtualMethod(function) => {
             return (
                 VirtualKind::Method,

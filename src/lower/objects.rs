@@ -124,6 +124,18 @@ impl HighLevelOp<'_, '_> {
         number.expect("a number")
     }
 
+    /// A value that the host computes from the operands.
+    pub(super) fn compute(&mut self, call: &IntrinsicCall) -> lir::Value {
+        let count = self.args().len();
+        let params = &self.lower.host.intrinsics[call.id].func.signature.params;
+        let types = params[..count].to_vec();
+        let inputs = self.inputs(&types);
+        let exit = self.exit();
+        let value = self.lower.host_call(call, inputs, Some(exit));
+        self.drop_made();
+        value.expect("a result")
+    }
+
     /// The value of an int; exits if it has too many digits.
     pub(super) fn unbox_int(&mut self) -> lir::Value {
         if let Some((RawKind::Int, raw)) = self.repr(0).raw_value() {

@@ -258,6 +258,7 @@ fn immediates(host: &Host) -> Vec<String> {
     let kinds = [
         "",
         "0",
+        "0 1",
         "true",
         "1.5",
         "lt",

@@ -33,6 +33,7 @@
 //! (Frame states of inlined calls are those of Graal and of HotSpot's compilers; PyPy's resume data
 //! has the same chains.)
 
+mod generators;
 mod plan;
 mod splice;
 
@@ -60,6 +61,14 @@ fn run_within(f: &mut Function, cx: &Context<'_>, within: &[ObjectHandle]) -> bo
         splice::splice(f, plan);
         // Once the code is one straight line again, fewer references are needed for later calls.
         merge::run(f, cx);
+        if inserted > MOST_INSERTED {
+            break;
+        }
+    }
+    refused.clear();
+    while let Some(consumer) = generators::next(f, cx, within, &mut bodies, &mut refused) {
+        inserted += 1 + consumer.size();
+        generators::splice(f, consumer);
         if inserted > MOST_INSERTED {
             break;
         }

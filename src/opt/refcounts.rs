@@ -699,6 +699,14 @@ fn undone(
                 unchecked = true;
             }
             Op::CheckUnseen if unchecked => return Undone::Never,
+            // Moves the reference into a new object (a bound method, a cell): frame states before
+            // the `decref` own it by that object.
+            op if op
+                .takes_over(f.insts[inst].args.len())
+                .any(|k| object_of(f.insts[inst].args[k]) == v) =>
+            {
+                return Undone::Never;
+            }
             op if (op.effects().writes || op.effects().runs_host_code)
                 && !is_planted(Fault::Refcounts) =>
             {

@@ -302,7 +302,9 @@ impl Rewriter<'_, '_> {
             Some(frame) => self.f.inlined[frame.code as usize].code.instr(frame.pc),
             None => self.f.code.instr(state.pc),
         };
-        instr.op == bytecode::Op::CompareOp && !matches!(self.f.op(self.arg(0)), Op::BoxInt)
+        // A builtin that tests the items of a generator has taken the item already.
+        instr.op == bytecode::Op::Call
+            || instr.op == bytecode::Op::CompareOp && !matches!(self.f.op(self.arg(0)), Op::BoxInt)
     }
 
     /// The checked offset for an access to the sequence `args[0]` at `args[1]`, and the op that

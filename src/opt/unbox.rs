@@ -208,7 +208,7 @@ fn choosable(
 ) -> Option<Chosen> {
     // Raw names are raw from the start; other names are objects that the namespace has, or that the
     // frame has.
-    if matches!(place, Place::Name(_) | Place::Inlined) {
+    if matches!(place, Place::Name(_)) {
         return None;
     }
     let ty = f.ty(param);
@@ -405,8 +405,8 @@ fn unbox_on_edge(
     });
     f.blocks[pred].insts.push(v);
     f.blocks[pred].term.edges_mut()[n].args[index] = v;
-    // A local's slot keeps its object; the reference of a stack entry, or of a field, has no owner
-    // any more.
+    // A local's slot keeps its object; the reference of a stack entry, of a field, or of an inlined
+    // frame has no owner any more.
     let place = f.blocks[target].params[index].1;
     match place {
         Place::Stack(_) => {
@@ -414,7 +414,8 @@ fn unbox_on_edge(
             let decref = f.insts.push(decref);
             f.blocks[pred].insts.push(decref);
         }
-        Place::Field => dropped.push(DroppedField {
+        Place::Inlined if !f.owns(target, raw) => {}
+        Place::Field | Place::Inlined => dropped.push(DroppedField {
             pred,
             target,
             param: raw,
@@ -504,7 +505,7 @@ pub(super) fn split(f: &mut Function, pred: Block, n: usize) -> Block {
     let target = edge.block;
     let out_locals = f.blocks[pred].out_locals.clone();
     let mut entry_state = f.blocks[target].entry_state.clone();
-    substitute(f, &mut entry_state, target, &edge.args, &out_locals);
+    substitute(f, &mut entry_state, (pred, target), &edge.args, &out_locals);
     let new = f.blocks.push(BlockData {
         term: Term::Jump(edge),
         out_locals,
@@ -529,14 +530,14 @@ pub(super) fn edge_state(f: &mut Function, pred: Block, n: usize, target: Block)
     let mut state = f.blocks[target].entry_state.clone();
     let args = f.blocks[pred].term.edges()[n].args.clone();
     let locals = f.blocks[pred].out_locals.clone();
-    substitute(f, &mut state, target, &args, &locals);
+    substitute(f, &mut state, (pred, target), &args, &locals);
     f.states.push(state)
 }
 
 fn substitute(
-    f: &Function,
+    f: &mut Function,
     state: &mut FrameState,
-    target: Block,
+    (pred, target): (Block, Block),
     args: &[Value],
     out_locals: &Locals,
 ) {
@@ -551,5 +552,34 @@ fn substitute(
             // An edge that already passes a raw value: the state needs its box.
             state.stack[k as usize].value = arg;
         }
+    }
+    // An inlined frame needs objects: a number that the edge passes raw is boxed before the edge.
+    for (i, (param, place)) in f.blocks[target].params.clone().into_iter().enumerate() {
+        let names_it = |f: &Function, v: Value| {
+            let v = f.resolve(v);
+            v == param || f.op(v).is_box() && f.arg(v, 0) == param
+        };
+        let inlined = state.inlined.iter_mut();
+        let entries = inlined.flat_map(|frame| frame.locals.iter_mut().chain(&mut frame.stack));
+        let mut entries: Vec<_> = entries.filter(|e| names_it(f, e.value)).collect();
+        if place != Place::Inlined || entries.is_empty() {
+            continue;
+        }
+        let arg = f.resolve(args[i]);
+        let raw = f.ty(arg);
+        let object = if raw <= Type::PRIMITIVE && !(raw <= Type::NULLPTR) {
+            let (boxing, ty) = match raw {
+                _ if raw <= Type::CINT64 => (Op::BoxInt, Type::LONG_EXACT),
+                _ if raw <= Type::CDOUBLE => (Op::BoxFloat, Type::FLOAT_EXACT),
+                _ => (Op::BoxBool, Type::BOOL),
+            };
+            let pc = f.blocks[target].entry_state.pc;
+            let boxed = f.insts.push(Inst::proved(boxing, vec![arg], ty, pc));
+            f.blocks[pred].insts.push(boxed);
+            boxed
+        } else {
+            arg
+        };
+        entries.iter_mut().for_each(|entry| entry.value = object);
     }
 }

@@ -7,6 +7,7 @@
 use crate::abi;
 use pyo3_ffi::{Py_ssize_t, PyObject, PyThreadState, PyTypeObject};
 use std::ffi::{c_char, c_int};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A reference to an object; each use documents if it is owned and if it may be null.
 pub type Obj = *mut PyObject;
@@ -106,6 +107,44 @@ pub fn current_thread() -> Thread {
         pyo3_ffi::PyThreadState_GetUnchecked()
             .cast::<PyThreadState>()
             .cast()
+    }
+}
+
+/// The main interpreter's address.
+#[inline(always)]
+fn main_interpreter() -> usize {
+    static MAIN: AtomicUsize = AtomicUsize::new(0);
+    match MAIN.load(Relaxed) {
+        0 => {
+            // SAFETY: always allowed.
+            let main = unsafe { pyo3_ffi::PyInterpreterState_Main() } as usize;
+            MAIN.store(main, Relaxed);
+            main
+        }
+        main => main,
+    }
+}
+
+/// True for a thread of the main interpreter: compiled code runs in no other.
+///
+/// # Safety
+/// A thread state that is alive.
+#[inline(always)]
+pub unsafe fn is_of_main_interpreter(thread: Thread) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { field::<usize>(thread, abi::thread::INTERP) == main_interpreter() }
+}
+
+/// True if the current thread is one of the main interpreter. To be checked by functions that
+/// replace those of a static class or of a method table, since all interpreters share these: others
+/// may have a lock of their own, and have memory of their own then.
+#[inline(always)]
+pub fn in_main_interpreter() -> bool {
+    // SAFETY: always allowed; a thread that has an interpreter's lock has a state. As long as there
+    // is only one interpreter, the thread's need not be read.
+    unsafe {
+        pyo3_ffi::PyInterpreterState_Head() as usize == main_interpreter()
+            || is_of_main_interpreter(current_thread())
     }
 }
 

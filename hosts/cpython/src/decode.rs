@@ -115,6 +115,7 @@ pub unsafe fn decode(code: *mut PyObject) -> Result<Code, DecodeError> {
             varargs: has(ffi::CO_VARARGS),
             varkeywords: has(ffi::CO_VARKEYWORDS),
             is_generator: has(ffi::CO_GENERATOR | ffi::CO_COROUTINE | ffi::CO_ASYNC_GENERATOR),
+            is_coroutine: has(ffi::CO_COROUTINE | ffi::CO_ASYNC_GENERATOR),
             globals: 0,
             last_first: instructions::LAST_FIRST,
             optimized: has(ffi::CO_OPTIMIZED),

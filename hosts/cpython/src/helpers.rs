@@ -18,6 +18,7 @@ mod build;
 mod c_functions;
 mod cache;
 mod calls;
+pub(crate) mod computed;
 mod control;
 pub(crate) mod dictionaries;
 mod exceptions;

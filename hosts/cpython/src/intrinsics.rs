@@ -10,6 +10,7 @@
 
 pub mod attributes;
 pub mod calls;
+pub mod computed;
 mod containers;
 pub mod dictionaries;
 mod iterators;
@@ -51,7 +52,7 @@ struct FreeInts {
     long_count: UnsafeCell<i64>,
 }
 
-// SAFETY: used with the interpreter's lock only.
+// SAFETY: used with the main interpreter's lock only.
 unsafe impl Sync for FreeInts {}
 
 static FREE_INTS: FreeInts = FreeInts {
@@ -76,7 +77,8 @@ impl FreeInts {
     /// Keeps a freed int; false if it is too long, or the list is full.
     ///
     /// # Safety
-    /// The caller has the lock; the int is exact and has no reference any more.
+    /// The caller has the main interpreter's lock; the int is exact, one of that interpreter, and
+    /// has no reference any more.
     unsafe fn keep(&self, object: Obj) -> bool {
         // SAFETY: the caller's promise; compiled code uses the same links.
         unsafe {
@@ -159,13 +161,17 @@ unsafe extern "C" fn free_int(object: Obj) {
 }
 
 /// The `tp_free` of `int` while the JIT is on: the interpreter's functions deallocate ints of
-/// containers and dicts, too.
+/// containers and dicts, too. Other interpreters share the slot, but neither the lock nor the
+/// memory, which goes back to their own allocators.
 unsafe extern "C" fn keep_or_free(object: *mut c_void) {
-    // SAFETY: a slot's promises: this thread has the lock, and the object has no reference any
-    // more. A subclass has a slot of its own.
+    // SAFETY: a slot's promises: this thread has its interpreter's lock, and the object has no
+    // reference any more. A subclass has a slot of its own.
     unsafe {
         let int: Obj = object.cast();
-        if Py_TYPE(int) != &raw mut PyLong_Type || !FREE_INTS.keep(int) {
+        let is_kept = Py_TYPE(int) == &raw mut PyLong_Type
+            && capi::in_main_interpreter()
+            && FREE_INTS.keep(int);
+        if !is_kept {
             PyObject_Free(object);
         }
     }
@@ -406,6 +412,7 @@ pub fn describe(extra: &[ExtraHelper<'_>]) -> Result<Host, HostError> {
     references::define(&mut set);
     numbers::define(&mut set);
     calls::define(&mut set);
+    computed::define(&mut set);
     containers::define(&mut set);
     strings::define(&mut set);
     raw_items::define(&mut set);

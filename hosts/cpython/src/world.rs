@@ -16,6 +16,7 @@
 mod attributes;
 pub mod callees;
 pub(crate) mod classes;
+mod computed;
 pub(crate) mod dictionaries;
 pub(crate) mod instances;
 mod natives;
@@ -32,7 +33,7 @@ use crate::objects;
 use cladonia::bytecode::{Code, ConstValue};
 use cladonia::facts::{Assumption, RawItems};
 use cladonia::host::{
-    AccessKind, AttrPlan, Callee, FieldAccess, Global, Host, Inlinee, InstanceAccess,
+    AccessKind, AttrPlan, Callee, Computed, FieldAccess, Global, Host, Inlinee, InstanceAccess,
     IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, RawEntry, StorePlan, World,
 };
 use cladonia::types::{ClassHandle, ObjectHandle, Type};
@@ -139,6 +140,7 @@ pub struct CPythonWorld<'a> {
     ids: PlanIds,
     raw_ids: raw_items::RawIds,
     native_ids: natives::NativeIds,
+    computed_ids: computed::ComputedIds,
     code: Obj,
     globals: Obj,
     builtins: Obj,
@@ -179,6 +181,7 @@ impl<'a> CPythonWorld<'a> {
             ids,
             raw_ids: raw_items::RawIds::new(host),
             native_ids: natives::NativeIds::new(host),
+            computed_ids: computed::ComputedIds::new(host),
             code,
             globals,
             builtins,
@@ -401,6 +404,10 @@ impl World for CPythonWorld<'_> {
 
     fn native_call(&self, callee: ObjectHandle, given: u32) -> Option<NativeCall> {
         self.plan_native_call(callee, given)
+    }
+
+    fn computed(&self, callee: ObjectHandle, operands: &[Type]) -> Vec<Computed> {
+        self.ways_to_compute(callee, operands).unwrap_or_default()
     }
 
     fn inlinee(&self, callee: ObjectHandle) -> Option<Inlinee> {

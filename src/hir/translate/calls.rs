@@ -1,18 +1,21 @@
 //! Calls: of known functions, of builtins that need no call, and of arbitrary objects.
 
 mod classes;
+mod computed;
+mod consumers;
 mod raw;
 mod several;
 mod spread;
 
-use crate::bytecode::{Const, ConstValue, GeneralOp as G, Instr, Op as B, Reason};
+use crate::bytecode::{Code, Const, ConstValue, GeneralOp as G, Instr, Op as B, Reason};
 use crate::facts::Source;
 use crate::facts::{Argument, Builtin, Callee, Kin, NativeCall, Parameters};
 use crate::hir::build::{Builder, is_builtin_exact};
-use crate::hir::function::{Entry, Value};
+use crate::hir::function::{Entry, Place, Value};
 use crate::hir::typing;
 use crate::hir::{Cmp, Op};
 use crate::types::{ObjectHandle, Type};
+use std::sync::Arc;
 
 /// The names of a call's last arguments, in order: the string objects, and their text.
 /// `f(1, key=2)` has the name `key`.
@@ -37,6 +40,9 @@ impl Named {
 
 /// The most operands of a call that may be lent: as many as a number has bits.
 const MOST_LENT: usize = u32::BITS as usize;
+
+/// The most operands of `min` and `max` that are compared in place.
+const MOST_COMPARED: usize = 8;
 
 /// The source of an argument of a direct call, once the arguments for `*args` and `**kwargs` are in
 /// their tuple and dict.
@@ -210,7 +216,13 @@ impl Builder<'_> {
             }
             _ if !named.is_empty() => false,
             Callee::Builtin(Builtin::ListAppend) if is_bound && n == 1 => self.call_append(this),
+            Callee::Builtin(builtin) if !is_bound && self.consume(builtin, base) => true,
             Callee::Builtin(builtin) if !is_bound && self.call_builtin(builtin, base, n) => true,
+            Callee::Builtin(Builtin::IsInstance)
+                if !is_bound && self.test_classes(object, base) =>
+            {
+                true
+            }
             callee => self.call_native(object, &callee, base, given, None),
         }
     }
@@ -354,6 +366,9 @@ impl Builder<'_> {
     ) -> bool {
         let operands = self.stack.len() - given;
         let args: Vec<Value> = this.into_iter().chain(self.top_values(given)).collect();
+        if self.compute(object, base, given, &args) {
+            return true;
+        }
         match self.world.native_call(object, args.len() as u32) {
             Some(NativeCall::Any {
                 call,
@@ -446,11 +461,31 @@ impl Builder<'_> {
         self.start_instr();
         let state = self.state_without(n - 1);
         let args = self.arguments(function, this, operands);
-        let v = self.emit_raising(Op::CallDirect(entry_cell), args, Type::OBJECT, state);
+        let ty = self.result_of_call(function);
+        let v = self.emit_raising(Op::CallDirect(entry_cell), args, ty, state);
         let callable = self.stack[base];
         self.forget_call(n);
         self.drop_entry(callable);
         self.push_owned(v);
+    }
+
+    /// The type of the result of a call: a generator if a loop iterates over the result, or if it
+    /// is the only argument of another call, and the function is known to be a generator function.
+    fn result_of_call(&self, function: Value) -> Type {
+        let next = self.code.instrs.get(self.pc.0 as usize + 1);
+        let is_iterated =
+            next.is_some_and(|next| next.op == B::GetIter || next.op == B::Call && next.arg == 1);
+        let known = match *self.f.op(function) {
+            Op::Kin(code) => Some(code),
+            _ => self.ty(function).as_object(),
+        };
+        let known = known.filter(|_| is_iterated);
+        let inlinee = known.and_then(|function| self.world.inlinee(function));
+        let code: Option<Arc<Code>> = inlinee.and_then(|inlinee| inlinee.code_as());
+        match code.is_some_and(|code| code.is_generator && !code.is_coroutine) {
+            true => Type::GEN,
+            false => Type::OBJECT,
+        }
     }
 
     /// Pop the top `n` entries, whose references a call took over, with the names of the arguments.
@@ -551,7 +586,23 @@ impl Builder<'_> {
 
     /// Returns true if it is known that the second entry of a call is null, or that it is not.
     pub(super) fn self_is_known(&self, this: Value) -> bool {
-        self.ty(this) <= Type::NULLPTR || self.ty(this) <= Type::OBJECT
+        let is_object = || self.ty(this) <= Type::OBJECT && !self.may_be_from_suspended(this);
+        self.ty(this) <= Type::NULLPTR || is_object()
+    }
+
+    /// Returns true if a value may have been loaded from the stack of a suspended frame: such
+    /// entries count as objects, also the null of a call whose argument is yielded,
+    /// `f((yield 1))`.
+    fn may_be_from_suspended(&self, v: Value) -> bool {
+        let v = self.f.object_of(v);
+        let is_stack = |place: &Place| matches!(place, Place::Stack(_));
+        let mut params = self.f.blocks.values().flat_map(|block| &block.params);
+        self.resumption.is_some()
+            && match self.f.op(v) {
+                Op::LoadSlot(k) => *k as usize >= self.code.locals.len(),
+                Op::Param => params.any(|(param, place)| *param == v && is_stack(place)),
+                _ => false,
+            }
     }
 
     /// `isinstance` of an object of a builtin class and a builtin class. In inlined code the
@@ -705,7 +756,7 @@ impl Builder<'_> {
             return self.iterated_range(base, n);
         }
         if matches!(builtin, Builtin::Min | Builtin::Max) {
-            return n == 2 && self.extreme(builtin, base);
+            return (2..=MOST_COMPARED).contains(&n) && self.extreme(builtin, base, n);
         }
         if n != 1 {
             return false;

@@ -435,6 +435,9 @@ impl Builder<'_> {
             els: plain_edge(els),
         });
         self.cur = then;
+        // Each side has frame states of its own: a pass that borrows a reference on one side
+        // changes its states.
+        self.state = None;
         els
     }
 

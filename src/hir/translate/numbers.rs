@@ -1,6 +1,6 @@
 //! Arithmetic and comparisons where floats and ints were observed (`x * 2`, with `x` a float or an
 //! int). The code takes both classes: a speculation on one would fail now and then. Also `min` and
-//! `max` of two numbers.
+//! `max` of numbers.
 
 use crate::bytecode::{BinaryOp, GeneralOp as G, INPLACE, Instr, Numbers, Reason};
 use crate::facts::Builtin;
@@ -111,7 +111,7 @@ impl Builder<'_> {
     }
 
     /// A number as a double. With another operand, it exits unless one of the two is a float.
-    fn as_double(&mut self, v: Value, other: Option<Value>) -> Value {
+    pub(super) fn as_double(&mut self, v: Value, other: Option<Value>) -> Value {
         let state = self.state();
         let args = [v].into_iter().chain(other).collect();
         self.emit_with(Op::UnboxNumber, args, Type::CDOUBLE, Some(state))
@@ -132,47 +132,53 @@ impl Builder<'_> {
         ty <= Type::LONG_EXACT && !ty.is_bottom() && !self.avoids(Reason::IntTooLarge)
     }
 
-    /// `min(a, b)` or `max(a, b)` where one of the two is known to be an int or a float, and the
-    /// other is speculated to be of the same class.
-    pub(super) fn extreme(&mut self, builtin: Builtin, base: usize) -> bool {
-        let operands = [2, 3].map(|i| self.stack[base + i].value);
+    /// `min` or `max` of `n` operands of which one is known to be an int or a float, and the others
+    /// are speculated to be of the same class.
+    pub(super) fn extreme(&mut self, builtin: Builtin, base: usize, n: usize) -> bool {
+        let operands: Vec<Value> = self.top_values(n);
         let is_of = |class: Type| {
-            let types = operands.map(|v| self.ty(v));
-            let is_known = |ty: &Type| *ty <= class && !ty.is_bottom();
-            let may_be = |ty: &Type| ty.could_be(class);
-            let is_bet = types.iter().any(is_known) && !self.avoids(Reason::Type);
-            types.iter().all(is_known) || is_bet && types.iter().all(may_be)
+            let types = || operands.iter().map(|v| self.ty(*v));
+            let is_known = |ty: Type| ty <= class && !ty.is_bottom();
+            let is_bet = types().any(is_known) && !self.avoids(Reason::Type);
+            types().all(is_known) || is_bet && types().all(|ty| ty.could_be(class))
         };
         let (class, raw_type) = match (is_of(Type::LONG_EXACT), is_of(Type::FLOAT_EXACT)) {
             (true, _) if !self.avoids(Reason::IntTooLarge) => (Type::LONG_EXACT, Type::CINT64),
             (false, true) => (Type::FLOAT_EXACT, Type::CDOUBLE),
             _ => return false,
         };
-        self.own_operands(2);
-        let guarded = operands.map(|v| self.guard_type(v, class));
-        let state = self.state();
+        self.own_operands(n);
         let is_int = class == Type::LONG_EXACT;
-        let [a, b] = guarded.map(|v| match is_int {
+        let guarded: Vec<Value> = operands
+            .into_iter()
+            .map(|v| self.guard_type(v, class))
+            .collect();
+        let state = self.state();
+        let unboxed = guarded.into_iter().map(|v| match is_int {
             true => self.emit_with(Op::UnboxInt, vec![v], raw_type, Some(state)),
             false => self.emit(Op::UnboxFloat, vec![v], raw_type),
         });
-        // The result is the first operand, unless the second is less (or greater): also if both are
-        // equal, or if one is not a number (`nan`).
+        let raw: Vec<Value> = unboxed.collect();
+        // The result is the first operand, unless a later one is less (or greater): also if both
+        // are equal, or if one is not a number (`nan`).
         let cmp = match builtin {
             Builtin::Min => Cmp::Lt,
             _ => Cmp::Gt,
         };
-        let cmp = match is_int {
-            true => Op::IntCmp(cmp),
-            false => Op::FloatCmp(cmp),
-        };
-        let is_second = self.emit(cmp, vec![b, a], Type::CBOOL);
-        let r = self.emit(Op::Select, vec![is_second, b, a], raw_type);
+        let mut r = raw[0];
+        for next in &raw[1..] {
+            let cmp = match is_int {
+                true => Op::IntCmp(cmp),
+                false => Op::FloatCmp(cmp),
+            };
+            let is_next = self.emit(cmp, vec![*next, r], Type::CBOOL);
+            r = self.emit(Op::Select, vec![is_next, *next, r], raw_type);
+        }
         let v = match is_int {
             true => self.emit(Op::BoxInt, vec![r], class),
             false => self.emit(Op::BoxFloat, vec![r], class),
         };
-        self.drop_top(4);
+        self.drop_top(self.stack.len() - base);
         self.push_owned(v);
         true
     }

@@ -12,7 +12,7 @@ use crate::facts::Source;
 use crate::hir::build::{Builder, Unsupported, is_builtin_exact};
 use crate::hir::function::{FrameState, Term, Value};
 use crate::hir::{Cmp, Op};
-use crate::types::Type;
+use crate::types::{ConstValue, Type};
 use std::collections::HashMap;
 
 /// A unit that resumes frames, while it is built.
@@ -189,8 +189,13 @@ impl Builder<'_> {
         }
     }
 
-    /// Make the generator of this frame, which is the result of the call.
+    /// Make the generator of this frame, which is the result of the call. The body of a generator
+    /// that is inlined just continues, with the None that the first `next` sends.
     pub(super) fn make_generator(&mut self) -> Result<bool, Unsupported> {
+        if self.inlined.is_some() {
+            self.push_none()?;
+            return Ok(false);
+        }
         if self.closed.is_some() {
             return Err(self.unsupported("a generator in a closed unit"));
         }
@@ -201,6 +206,9 @@ impl Builder<'_> {
 
     /// Suspend the frame. It resumes at the next instruction with the value that is sent then.
     pub(super) fn yield_value(&mut self, instr: &Instr) -> Result<bool, Unsupported> {
+        if self.inlined.is_some() {
+            return self.yield_item(instr);
+        }
         if self.resumption.is_none() {
             return Err(self.unsupported("`yield` in a frame that nobody resumes"));
         }
@@ -223,6 +231,55 @@ impl Builder<'_> {
         self.emit_with(op, vec![value.value], Type::BOTTOM, Some(state));
         self.end_block(Term::Unreachable);
         Ok(true)
+    }
+
+    /// Pass an item to the loop that consumes this generator, which is inlined there.
+    fn yield_item(&mut self, instr: &Instr) -> Result<bool, Unsupported> {
+        if instr.arg != 0 {
+            return Err(self.unsupported("`yield from` in a generator that is inlined"));
+        }
+        self.settle();
+        self.start_instr();
+        let item = self.pop();
+        let state = FrameState {
+            pc: Pc(self.pc.0 + 1),
+            locals: self.locals.clone(),
+            stack: self.stack.clone(),
+            inlined: Vec::new(),
+        };
+        let state = self.f.states.push(state);
+        self.emit_with(Op::YieldItem, vec![item.value], Type::BOTTOM, Some(state));
+        // The loop has made sure that the unit is still valid where it requests the next item.
+        self.unchecked = false;
+        self.push_none()?;
+        Ok(false)
+    }
+
+    /// In an inlined generator, whose frame user code would miss: drop what a local holds before
+    /// the local gets another value, and exit if that would deallocate the object. For example, the
+    /// loop variable in `for item in items: yield item`, which the list mostly keeps alive.
+    pub(super) fn drop_before_store(&mut self, local: usize) {
+        let old = self.locals[local];
+        let is_inlined = self.inlined.is_some() && self.code.is_generator;
+        let is_seen = self.is_counted(old) && self.f.drop_runs_host_code(old);
+        if is_inlined && is_seen && !self.stack.iter().any(|e| e.value == old) {
+            self.start_instr();
+            let state = self.state();
+            self.emit_with(Op::DropShared, vec![old], Type::BOTTOM, Some(state));
+            self.locals[local] = self.null;
+        }
+    }
+
+    /// Push None, which a loop sends to the generator that it consumes.
+    fn push_none(&mut self) -> Result<(), Unsupported> {
+        let consts = &self.code.consts;
+        let none = consts.iter().position(|c| c.value == ConstValue::None);
+        let Some(none) = none else {
+            return Err(self.unsupported("an inlined generator without the constant None"));
+        };
+        let none = self.constant(none);
+        self.push_borrowed(none);
+        Ok(())
     }
 
     /// `receiver, value -> receiver, result`: continue at the next instruction where the receiver

@@ -13,10 +13,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The most instructions of bytecode that a callee may have.
-const MOST_INSTRS: usize = 64;
+pub(super) const MOST_INSTRS: usize = 64;
 /// The most locals, and entries of the operand stack, that a callee may have: its frame is not
 /// created.
-const MOST_SLOTS: usize = 16;
+pub(super) const MOST_SLOTS: usize = 16;
 /// The most blocks of a callee.
 const MOST_BLOCKS: usize = 12;
 /// The most instructions of an optimised callee, without constants.
@@ -29,17 +29,33 @@ pub(super) type Dominators = SecondaryMap<Block, PackedOption<Block>>;
 #[derive(Default)]
 pub(super) struct Bodies(HashMap<(ObjectHandle, Arguments), Option<Arc<Function>>>);
 
+impl Bodies {
+    /// The body of a callee for these arguments, which is built if it is not known.
+    pub(super) fn of(
+        &mut self,
+        key: (ObjectHandle, Arguments),
+        build: impl FnOnce(&Arguments) -> Option<Function>,
+    ) -> Option<Arc<Function>> {
+        if let Some(known) = self.0.get(&key) {
+            return known.clone();
+        }
+        let made = build(&key.1).map(Arc::new);
+        self.0.insert(key, made.clone());
+        made
+    }
+}
+
 /// What is known of a call.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The types of the arguments.
-    types: Vec<Type>,
+    pub types: Vec<Type>,
     /// For each argument the classes of a check that has found it to have one of them.
-    classes: Vec<Vec<Type>>,
+    pub classes: Vec<Vec<Type>>,
     /// For each tuple and dict that the caller has made, the number of entries.
-    sizes: Vec<Option<usize>>,
+    pub sizes: Vec<Option<usize>>,
     /// True for a `__next__` whose StopIteration is null ([`Op::CallNext`]).
-    is_next: bool,
+    pub is_next: bool,
 }
 
 /// A call, and the code that replaces it.
@@ -196,16 +212,10 @@ impl Plan {
             is_next: matches!(inst.op, Op::CallNext(_)),
         };
         let key = (object, known);
-        let body = match bodies.0.get(&key) {
-            Some(known) => known.clone(),
-            None => {
-                let cells = kin.is_none().then_some(&inlinee.cells[..]);
-                let made = optimised(&code, &key.1, cells, cx, &within);
-                let made = made.map(Arc::new);
-                bodies.0.insert(key, made.clone());
-                made
-            }
-        }?;
+        let body = bodies.of(key, |known| {
+            let cells = kin.is_none().then_some(&inlinee.cells[..]);
+            optimised(&code, known, cells, cx, &within)
+        })?;
         // The unit keeps some names of its namespace in registers. Where the callee relies on such
         // a name, it would not find the register's value.
         let is_held_back = |assumption: &Assumption| match assumption {
@@ -222,7 +232,7 @@ impl Plan {
         let methods = waiting.locals.iter().filter_map(|l| bound(f, *l));
         held.extend(methods.map(|(_, this)| this));
         match awaited {
-            Awaited::Result => {}
+            Awaited::Result | Awaited::Item => {}
             Awaited::Constructed => held.extend(top),
             // They are dropped when the operator is complete.
             Awaited::Operator(it) => {
@@ -303,7 +313,7 @@ fn operation(
 
 /// The arguments of a call, each as its most precise guard since arbitrary user code last ran; and
 /// for each argument the classes of a check that has found it to have one of them.
-fn checked(
+pub(super) fn checked(
     f: &Function,
     mut block: Block,
     at: usize,
@@ -358,7 +368,7 @@ fn note(f: &Function, args: &[Value], classes: &mut [Vec<Type>], object: Value, 
 }
 
 /// The number of entries of a tuple or a dict that the function has made as an argument.
-fn size_of_made(f: &Function, arg: Value) -> Option<usize> {
+pub(super) fn size_of_made(f: &Function, arg: Value) -> Option<usize> {
     let made = f.object_of(arg);
     let count = f.insts[made].args.len();
     match f.op(made) {
@@ -404,7 +414,7 @@ fn is_counted(f: &Function, v: Value) -> bool {
 
 /// The object and the place of the instruction that drops a reference to it, if that is the first
 /// instruction after the call.
-fn dropped_after(
+pub(super) fn dropped_after(
     f: &Function,
     block: Block,
     at: usize,
@@ -435,7 +445,7 @@ fn is_small(code: &Code) -> bool {
 
 /// The callee for arguments of these types, after the passes that make general operations
 /// primitive.
-fn optimised(
+pub(super) fn optimised(
     code: &Arc<Code>,
     known: &Arguments,
     cells: Option<&[ObjectHandle]>,
@@ -527,27 +537,29 @@ fn leaf_size(body: &Function) -> Option<usize> {
         }
     }
     let all_quiet = insts(body).all(|v| is_quiet(body, v));
-    let small = |v: &Value| {
-        !matches!(
-            body.insts[*v].op,
-            Op::Const(_)
-                | Op::ConstInt(_)
-                | Op::ConstDouble(_)
-                | Op::ConstBool(_)
-                | Op::Null
-                | Op::Arg(_)
-                | Op::StoreSlot(_)
-                | Op::Refine(_)
-                | Op::Count(_)
-        )
-    };
-    let size = insts(body).filter(small).count();
+    let size = insts(body).filter(|v| counts_as_code(body, *v)).count();
     (all_quiet && returns > 0 && body.order.len() <= MOST_BLOCKS && size <= MOST_INSTS)
         .then_some(size)
 }
 
+/// Returns true for an instruction that adds to the size of a body.
+pub(super) fn counts_as_code(body: &Function, v: Value) -> bool {
+    !matches!(
+        body.insts[v].op,
+        Op::Const(_)
+            | Op::ConstInt(_)
+            | Op::ConstDouble(_)
+            | Op::ConstBool(_)
+            | Op::Null
+            | Op::Arg(_)
+            | Op::StoreSlot(_)
+            | Op::Refine(_)
+            | Op::Count(_)
+    )
+}
+
 /// Returns true if an instruction of a callee is not observable, except by its exit.
-fn is_quiet(body: &Function, v: Value) -> bool {
+pub(super) fn is_quiet(body: &Function, v: Value) -> bool {
     let inst = &body.insts[v];
     match inst.op {
         Op::Decref => !body.drop_runs_host_code(inst.args[0]),
@@ -560,6 +572,8 @@ fn is_quiet(body: &Function, v: Value) -> bool {
         Op::LoadSlot(_)
         | Op::CheckValid
         | Op::CheckQuiet
+        | Op::YieldItem
+        | Op::VirtualGenerator(..)
         | Op::NameGet(_)
         | Op::NameGetRaw(..)
         | Op::VirtualTuple

@@ -7,7 +7,7 @@ use crate::hir::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Op, Pc,
     Place, StateId, Term, Value,
 };
-use crate::types::Type;
+use crate::types::{ConstValue, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) fn splice(f: &mut Function, plan: Plan) {
     }
     let cells = cells(f, &plan, call);
     let after = cut(f, &plan, call);
-    let mut copier = Copier::new(f, &plan, cells);
+    let mut copier = Copier::new(f, &plan, cells, Vec::new());
     let entry = copier.body(after);
     let result = copier.result(after, &plan.body);
     let block = &mut f.blocks[plan.block];
@@ -34,6 +34,11 @@ pub(super) fn splice(f: &mut Function, plan: Plan) {
     });
     block.end = pc;
     f.replace(call, result);
+    adopt(f, &plan);
+}
+
+/// The function relies on what the inlined body relies on; its blocks get their order.
+pub(super) fn adopt(f: &mut Function, plan: &Plan) {
     for assumption in &plan.body.assumptions {
         if !f.assumptions.contains(assumption) {
             f.assumptions.push(assumption.clone());
@@ -44,7 +49,7 @@ pub(super) fn splice(f: &mut Function, plan: Plan) {
 }
 
 /// The cells of the callee's closure, loaded before the call where they are no constants.
-fn cells(f: &mut Function, plan: &Plan, call: Value) -> Vec<Value> {
+pub(super) fn cells(f: &mut Function, plan: &Plan, call: Value) -> Vec<Value> {
     let Some(closure) = &plan.inlinee.closure else {
         return Vec::new();
     };
@@ -96,7 +101,7 @@ fn cut(f: &mut Function, plan: &Plan, call: Value) -> Block {
 
 /// Undoes the `incref` of a value that was passed to the call, and that the caller keeps alive
 /// until after the call. If the `incref` can't be removed, a `decref` before the call undoes it.
-fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
+pub(super) fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
     let root = f.object_of(v);
     let insts = f.blocks[block].insts.clone();
     let end = insts.iter().position(|i| *i == call);
@@ -145,27 +150,38 @@ fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
     f.blocks[block].insts.insert(end, drop);
 }
 
-struct Copier<'a> {
+pub(super) struct Copier<'a> {
     f: &'a mut Function,
     plan: &'a Plan,
     /// The values of the arguments behind the callee's locals: the cells of its closure.
     cells: Vec<Value>,
+    /// What a loop around the copy carries: each block of the copy has a parameter for each.
+    carried: Vec<(Value, Place)>,
+    /// These parameters of each block.
+    pub threads: FxHashMap<Block, Vec<Value>>,
+    /// A value in the state of the waiting frame that is null while the callee runs.
+    pub placeholder: Option<Value>,
     /// The dominators of the callee's blocks.
     idom: Dominators,
-    values: FxHashMap<Value, Value>,
-    blocks: FxHashMap<Block, Block>,
-    states: FxHashMap<StateId, StateId>,
+    pub values: FxHashMap<Value, Value>,
+    pub blocks: FxHashMap<Block, Block>,
+    states: FxHashMap<(Block, StateId), StateId>,
     /// The callee's number in the table of inlined code, and the numbers of the functions that are
     /// inlined in the callee.
     code: u32,
     codes: Vec<u32>,
-    null: Value,
+    pub null: Value,
     /// The results that the callee returns.
     results: Vec<Value>,
 }
 
 impl<'a> Copier<'a> {
-    fn new(f: &'a mut Function, plan: &'a Plan, cells: Vec<Value>) -> Copier<'a> {
+    pub(super) fn new(
+        f: &'a mut Function,
+        plan: &'a Plan,
+        cells: Vec<Value>,
+        carried: Vec<(Value, Place)>,
+    ) -> Copier<'a> {
         let code = number(
             f,
             InlinedCode {
@@ -185,6 +201,9 @@ impl<'a> Copier<'a> {
             f,
             plan,
             cells,
+            carried,
+            threads: FxHashMap::default(),
+            placeholder: None,
             idom: plan.body.dominators(),
             values: FxHashMap::default(),
             blocks: FxHashMap::default(),
@@ -196,8 +215,46 @@ impl<'a> Copier<'a> {
         }
     }
 
+    /// Adds parameters to a block for what a loop around the copy carries; returns them.
+    pub(super) fn thread(&mut self, block: Block) -> Vec<Value> {
+        let mut thread = Vec::with_capacity(self.carried.len());
+        for &(value, place) in &self.carried {
+            let inst = Inst::proved(
+                Op::Param,
+                Vec::new(),
+                self.f.ty(value),
+                self.plan.waiting.pc,
+            );
+            let param = self.f.insts.push(inst);
+            self.f.blocks[block].params.push((param, place));
+            thread.push(param);
+        }
+        self.threads.insert(block, thread.clone());
+        thread
+    }
+
+    /// The state of the waiting frame in a block of the copy.
+    fn waiting(&self, block: Block) -> FrameState {
+        let mut state = self.plan.waiting.clone();
+        let thread = self.threads.get(&block).filter(|thread| !thread.is_empty());
+        if thread.is_some() || self.placeholder.is_some() {
+            let f = &self.f;
+            state.change_values(|v| {
+                let named = f.resolve(*v);
+                if self.placeholder == Some(f.object_of(named)) {
+                    *v = self.null;
+                }
+                let mut carried = self.carried.iter().zip(thread.into_iter().flatten());
+                if let Some((_, param)) = carried.find(|((value, _), _)| *value == named) {
+                    *v = *param;
+                }
+            });
+        }
+        state
+    }
+
     /// Copies the body, whose returns jump to `after`. Returns the first block of the copy.
-    fn body(&mut self, after: Block) -> Block {
+    pub(super) fn body(&mut self, after: Block) -> Block {
         let plan = self.plan;
         let body = &plan.body;
         let pc = plan.waiting.pc;
@@ -219,25 +276,34 @@ impl<'a> Copier<'a> {
             self.values.insert(v, new);
         }
         for &b in &body.order {
-            let state = self.state(&body.blocks[b].entry_state);
-            let new = self.f.blocks.push(BlockData::new(state, pc));
-            self.f.blocks[new].out_locals = plan.waiting.locals.clone();
+            let new = self.f.blocks.push(BlockData::new(plan.waiting.clone(), pc));
+            let params = body.blocks[b].params.iter();
+            let params = params.map(|(p, _)| (self.values[p], Place::Inlined));
+            self.f.blocks[new].params = params.collect();
+            self.thread(new);
+            let state = self.state(&body.blocks[b].entry_state, new);
+            let data = &mut self.f.blocks[new];
+            data.out_locals = state.locals.clone();
+            data.entry_state = state;
+            data.is_loop_header = body.blocks[b].is_loop_header;
             self.blocks.insert(b, new);
         }
         let placed: FxHashSet<Value> = insts(body).collect();
-        for v in insts(body) {
-            let inst = &body.insts[v];
-            if matches!(inst.op, Op::Arg(_)) {
-                continue;
+        for &b in &body.order {
+            for &v in &body.blocks[b].insts {
+                let inst = &body.insts[v];
+                if matches!(inst.op, Op::Arg(_)) {
+                    continue;
+                }
+                let args = inst.args.iter().map(|a| self.value(*a)).collect();
+                let state = inst.state.map(|s| self.state_id(s, self.blocks[&b]));
+                let new = self.values[&v];
+                self.f.insts[new].args = args;
+                self.f.insts[new].state = state;
             }
-            let args = inst.args.iter().map(|a| self.value(*a)).collect();
-            let state = inst.state.map(|s| self.state_id(s));
-            let new = self.values[&v];
-            self.f.insts[new].args = args;
-            self.f.insts[new].state = state;
         }
         let first = self.blocks[&body.order[0]];
-        self.f.blocks[first].insts = self.checks();
+        self.f.blocks[first].insts = self.checks(first);
         for &b in &body.order {
             self.block(b, after);
         }
@@ -251,23 +317,43 @@ impl<'a> Copier<'a> {
         first
     }
 
-    /// The checks that the host requires. Their exits resume at the callee's start.
-    fn checks(&mut self) -> Vec<Value> {
+    /// The checks that the host requires. Their exits resume at the callee's start; a generator's
+    /// is behind the instruction that creates the generator, with the None that the first `next`
+    /// sends.
+    fn checks(&mut self, first: Block) -> Vec<Value> {
         let plan = self.plan;
+        let mut list = vec![self.null];
+        let start = plan.code.resume_points().first().copied();
+        let start = start.filter(|_| plan.code.is_generator);
+        let stack = start.map(|_| {
+            let sent = plan
+                .code
+                .consts
+                .iter()
+                .find(|c| c.value == ConstValue::None);
+            let sent = sent
+                .expect("a generator's code has the constant None")
+                .object;
+            let ty = Type::from_object(sent);
+            let inst = Inst::proved(Op::Const(sent), Vec::new(), ty, plan.waiting.pc);
+            list.push(self.f.insts.push(inst));
+            let (value, owned) = (list[1], false);
+            Entry { value, owned }
+        });
         let locals = (0..plan.code.locals.len()).map(|k| Entry {
             value: plan.args.get(k).copied().unwrap_or(self.null),
             owned: !plan.lent[k],
         });
-        let mut state = plan.waiting.clone();
+        let locals = locals.chain(plan.function).collect();
+        let mut state = self.waiting(first);
         state.inlined = vec![InlinedState {
             code: self.code,
-            pc: Pc(0),
+            pc: start.unwrap_or(Pc(0)),
             awaited: plan.awaited,
-            locals: locals.chain(plan.function).collect(),
-            stack: Vec::new(),
+            locals,
+            stack: stack.into_iter().collect(),
         }];
         let state = self.f.states.push(state);
-        let mut list = vec![self.null];
         for check in &plan.inlinee.checks {
             list.push(self.f.insts.push(Inst {
                 op: Op::CheckThread(check.clone()),
@@ -285,11 +371,6 @@ impl<'a> Copier<'a> {
         let body = &self.plan.body;
         let data = &body.blocks[b];
         let new = self.blocks[&b];
-        let params = data
-            .params
-            .iter()
-            .map(|(p, _)| (self.values[p], Place::Inlined));
-        self.f.blocks[new].params = params.collect();
         let kept = data.insts.iter().filter(|v| {
             // The callee has no slots, and its arguments are the caller's values.
             !matches!(body.insts[**v].op, Op::Arg(_) | Op::StoreSlot(_))
@@ -297,12 +378,20 @@ impl<'a> Copier<'a> {
         let kept: Vec<Value> = kept.map(|v| self.values[v]).collect();
         self.f.blocks[new].insts.extend(kept);
         let term = match &data.term {
-            Term::Jump(edge) => Term::Jump(self.edge(edge)),
+            Term::Jump(edge) => Term::Jump(self.edge(edge, new)),
             Term::Branch { cond, then, els } => Term::Branch {
                 cond: self.value(*cond),
-                then: self.edge(then),
-                els: self.edge(els),
+                then: self.edge(then, new),
+                els: self.edge(els, new),
             },
+            // A loop does not use what a generator returns: a constant.
+            Term::Return(_) if self.plan.code.is_generator => {
+                self.drop_locals(b, new);
+                Term::Jump(Edge {
+                    block: after,
+                    args: self.threads[&new].clone(),
+                })
+            }
             Term::Return(v) => {
                 self.drop_locals(b, new);
                 let result = self.f.lasting(self.value(*v));
@@ -331,7 +420,8 @@ impl<'a> Copier<'a> {
             if self.plan.lent[k] || *self.f.op(v) == Op::Null {
                 continue;
             }
-            let state = self.f.states.push(self.plan.waiting.clone());
+            let waiting = self.waiting(new);
+            let state = self.f.states.push(waiting);
             let drop = self.f.insts.push(Inst {
                 op: Op::Decref,
                 args: vec![v],
@@ -371,7 +461,7 @@ impl<'a> Copier<'a> {
                 let place = match self.plan.awaited {
                     Awaited::Result => Place::Stack(depth),
                     // The caller's instruction continues with it.
-                    Awaited::Constructed | Awaited::Operator(_) => Place::Inlined,
+                    Awaited::Constructed | Awaited::Operator(_) | Awaited::Item => Place::Inlined,
                 };
                 self.f.blocks[after].params = vec![(param, place)];
                 param
@@ -389,25 +479,29 @@ impl<'a> Copier<'a> {
         self.values[&self.plan.body.resolve(v)]
     }
 
-    fn edge(&self, edge: &Edge) -> Edge {
+    /// The copy of an edge of the body that leaves the block `from` of the copy.
+    fn edge(&self, edge: &Edge, from: Block) -> Edge {
+        let args = edge.args.iter().map(|a| self.value(*a));
+        let carried = self.threads[&from].iter().copied();
         Edge {
             block: self.blocks[&edge.block],
-            args: edge.args.iter().map(|a| self.value(*a)).collect(),
+            args: args.chain(carried).collect(),
         }
     }
 
-    fn state_id(&mut self, id: StateId) -> StateId {
-        if let Some(known) = self.states.get(&id) {
+    fn state_id(&mut self, id: StateId, block: Block) -> StateId {
+        if let Some(known) = self.states.get(&(block, id)) {
             return *known;
         }
-        let state = self.state(&self.plan.body.states[id]);
+        let state = self.state(&self.plan.body.states[id], block);
         let new = self.f.states.push(state);
-        self.states.insert(id, new);
+        self.states.insert((block, id), new);
         new
     }
 
-    /// A state of the callee, inside the state of the caller's frame, which waits for it.
-    fn state(&self, inner: &FrameState) -> FrameState {
+    /// A state of the callee in a block of the copy, inside the state of the caller's frame, which
+    /// waits for it.
+    fn state(&self, inner: &FrameState, block: Block) -> FrameState {
         let entry = |e: &Entry| Entry {
             value: self.value(e.value),
             owned: e.owned,
@@ -416,7 +510,7 @@ impl<'a> Copier<'a> {
             value: self.value(*v),
             owned: !self.plan.lent[k],
         });
-        let mut state = self.plan.waiting.clone();
+        let mut state = self.waiting(block);
         state.inlined.push(InlinedState {
             code: self.code,
             pc: inner.pc,

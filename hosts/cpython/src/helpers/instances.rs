@@ -69,7 +69,7 @@ unsafe fn answer(object: Obj, class: Obj) -> Option<c_int> {
 
 /// Returns true if `__class__` of a class's instances is their class: nothing overrides the
 /// attribute of `object`.
-unsafe fn has_own_class(class: *mut PyTypeObject) -> bool {
+pub(super) unsafe fn has_own_class(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's: a live class. Its version changes when it or one of its bases changes.
     unsafe {
         let generic = PyObject_GenericGetAttr as *const () as usize;

@@ -20,7 +20,7 @@ pub unsafe extern "C" fn same_text(a: Obj, b: Obj) -> i64 {
 }
 
 /// The number of bytes of a character in an exact string: the least that its characters allow.
-unsafe fn width(text: Obj) -> usize {
+pub(super) unsafe fn width(text: Obj) -> usize {
     // SAFETY: the caller's: a live string, which says itself how wide its characters are.
     unsafe {
         let state: u32 = field(text, unicode::STATE);
@@ -28,7 +28,7 @@ unsafe fn width(text: Obj) -> usize {
     }
 }
 
-unsafe fn bytes<'a>(text: Obj) -> &'a [u8] {
+pub(super) unsafe fn bytes<'a>(text: Obj) -> &'a [u8] {
     // SAFETY: the caller's: a live compact string, whose characters follow its head; they do not
     // change while it lives.
     unsafe {

@@ -111,7 +111,8 @@ pub(super) fn define(set: &mut Set<'_>) {
     );
 }
 
-fn is_set(b: &mut Builder<'_>, word: Value, bit: i32) -> Value {
+/// True if a bit of a word is set.
+pub(super) fn is_set(b: &mut Builder<'_>, word: Value, bit: i32) -> Value {
     let bit = b.iconst(i64::from(bit));
     let found = b.op(Opcode::Iand, &[word, bit]);
     b.icmp_imm(IntCond::Ne, found, 0)

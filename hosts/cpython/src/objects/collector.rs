@@ -10,6 +10,7 @@
 
 use super::{Registry, lock};
 use crate::abi::{self, dict_versions};
+use crate::capi::in_main_interpreter;
 use crate::owned::Owned;
 use pyo3_ffi::{PyDict_Type, PyObject, traverseproc, visitproc};
 use std::ffi::{c_int, c_void};
@@ -147,7 +148,7 @@ pub unsafe fn restore() {
 
 /// Visits the dict's own references, and then each reference of the units, once. The order matters:
 /// the collector finalises objects in the order in which it has reached them, and it reaches nearly
-/// all of these through the dict.
+/// all of these through the dict. Another interpreter's watched dict is not a namespace of units.
 unsafe extern "C" fn traverse(dict: *mut PyObject, visit: visitproc, arg: *mut c_void) -> c_int {
     // SAFETY: the slot's promises: a live dict. The units' references are owned, and remain so
     // during the traversal.
@@ -158,6 +159,7 @@ unsafe extern "C" fn traverse(dict: *mut PyObject, visit: visitproc, arg: *mut c
             || abi::read::<u64, _>(dict, dict_versions::WATCHERS_AT)
                 & dict_versions::WATCHERS as u64
                 == 0
+            || !in_main_interpreter()
         {
             return stop;
         }

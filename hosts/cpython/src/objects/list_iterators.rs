@@ -3,9 +3,9 @@
 
 use super::spares::Spares;
 use super::tracking;
-use crate::abi::{list_iter, thread};
-use crate::capi::Obj;
-use crate::runtime::capi::{_Py_NewReference, current_thread, get, put};
+use crate::abi::list_iter;
+use crate::capi::{Obj, in_main_interpreter};
+use crate::runtime::capi::{_Py_NewReference, get, put};
 use pyo3_ffi::*;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -20,9 +20,6 @@ static SPARES: Locked = Locked(Spares::new());
 
 /// The class's own function, once it was replaced.
 static ORIGINAL: AtomicUsize = AtomicUsize::new(0);
-
-/// The main interpreter: others, which share the class, have locks and memory of their own.
-static MAIN: AtomicUsize = AtomicUsize::new(0);
 
 /// `iter(list)`.
 ///
@@ -70,24 +67,13 @@ pub unsafe fn next(iterator: Obj, out: *mut Obj) -> i64 {
     0
 }
 
-/// True if the current interpreter is the main one.
-fn is_main() -> bool {
-    let main = MAIN.load(Relaxed);
-    // SAFETY: the GIL belongs to a thread of some interpreter. While there is only one interpreter,
-    // the thread's need not be read.
-    unsafe {
-        PyInterpreterState_Head() as usize == main
-            || get::<usize>(current_thread(), thread::INTERP) == main
-    }
-}
-
 /// The class's own actions, except that the main interpreter keeps the memory.
 unsafe extern "C" fn dealloc(iterator: Obj) {
     // SAFETY: a slot's promises.
     unsafe {
         tracking::untrack(iterator);
         Py_XDECREF(get(iterator.cast(), list_iter::SEQ));
-        if !is_main() || !SPARES.0.keep(iterator) {
+        if !in_main_interpreter() || !SPARES.0.keep(iterator) {
             PyObject_GC_Del(iterator.cast());
         }
     }
@@ -103,7 +89,6 @@ pub unsafe fn interpose() {
         if let Some(own) = PyListIter_Type.tp_dealloc
             && own as usize != dealloc as *const () as usize
         {
-            MAIN.store(PyInterpreterState_Main() as usize, Relaxed);
             ORIGINAL.store(own as usize, Relaxed);
             PyListIter_Type.tp_dealloc = Some(dealloc);
         }

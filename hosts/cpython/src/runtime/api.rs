@@ -8,6 +8,8 @@ use super::monitoring::{self, Monitor};
 use super::units;
 use super::workers::Insisting;
 use super::{Gil, Options, ended, generators, listing, locals_proxy, recording, stats, symbols};
+use crate::abi::AbiError;
+use crate::capi::in_main_interpreter;
 use crate::intrinsics;
 use crate::objects::{self, collector, list_iterators};
 use crate::{accesses, memory};
@@ -259,7 +261,12 @@ fn why_unavailable() -> MutexGuard<'static, Option<String>> {
     UNAVAILABLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The reason why the JIT cannot work here. Interpreters that share the main one's lock can load
+/// the module, too.
 fn unavailable() -> Option<String> {
+    if !in_main_interpreter() {
+        return Some(AbiError::NotMainInterpreter.to_string());
+    }
     why_unavailable().clone()
 }
 

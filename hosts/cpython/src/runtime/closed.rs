@@ -164,7 +164,7 @@ pub unsafe extern "C" fn record_exit(token: u64, number: u64, buffer: *const u64
         let state = &*unit;
         let func = *buffer.add(1) as Object;
         let record = &state.unit.as_ref().expect("a running unit").exits[number as usize];
-        let mut values = Values::new(record, buffer);
+        let mut values = Values::new(record, buffer, &[]);
         let mut locals = vec![std::ptr::null_mut(); state.shape.nlocalsplus as usize];
         for &(slot, source) in &record.locals {
             locals[slot as usize] = values.of(source, std::ptr::null_mut());

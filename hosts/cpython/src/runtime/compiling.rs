@@ -253,7 +253,6 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
         let profile = state.profile.borrow().clone();
         let is_offered = units <= MAX_INLINED_UNITS
             && shape.optimized()
-            && !shape.is_generator()
             && state.refused.get().is_none()
             && profile.avoid.iter().all(can_forgo)
             && profile.operands.is_empty()

@@ -9,12 +9,12 @@
 
 use super::capi::*;
 use super::rebuilt::{self, Continues, Rebuilt};
-use super::units::{Kind, UnitRef, UnitState};
+use super::units::{InlinedShape, Kind, UnitRef, UnitState};
 use super::{Gil, abi, frames, generators, healing, local_events, recording};
 use crate::helpers::traceback;
 use abi::tables::{self, HandlerEntry};
 use abi::{code_units, eval_breaker, frame as f, frames as state, slots, thread as t};
-use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source};
+use cladonia::exits::{CONTEXT_WORDS, ExitKind, ExitRecord, Source, VirtualKind};
 use pyo3_ffi::*;
 
 /// The value that a loop unit returns to make the interpreter continue in the frame.
@@ -121,7 +121,7 @@ unsafe fn side_exit(
             put(frame, f::INSTR_PTR, at);
         }
         let mut drops = Vec::new();
-        let mut values = Values::new(record, buffer);
+        let mut values = Values::new(record, buffer, &state.inlined);
         if !is_open {
             for &(slot, source) in &record.locals {
                 let place = f::LOCALSPLUS + 8 * slot as i32;
@@ -272,7 +272,7 @@ unsafe fn box_locals(ts: Thread, frame: Frame, record: &ExitRecord, buffer: *con
     // SAFETY: the exit hook's promises; the record has no virtual objects.
     unsafe {
         let exception = take_exception(ts);
-        let mut values = Values::new(record, buffer);
+        let mut values = Values::new(record, buffer, &[]);
         for &(slot, source) in &record.locals {
             let place = f::LOCALSPLUS + 8 * slot as i32;
             let old: Object = get(frame, place);
@@ -344,6 +344,8 @@ unsafe fn word(buffer: *const u64, n: u32) -> u64 {
 pub(super) struct Values<'a> {
     record: &'a ExitRecord,
     buffer: *const u64,
+    /// The unit's table of inlined code.
+    inlined: &'a [InlinedShape],
     /// The virtual objects that were materialised; they own their fields now.
     made: Vec<Object>,
     /// Fields of objects that could not be allocated.
@@ -355,10 +357,15 @@ pub(super) struct Values<'a> {
 impl<'a> Values<'a> {
     /// # Safety
     /// `buffer` has the record's words and is not read after it is gone.
-    pub(super) unsafe fn new(record: &'a ExitRecord, buffer: *const u64) -> Values<'a> {
+    pub(super) unsafe fn new(
+        record: &'a ExitRecord,
+        buffer: *const u64,
+        inlined: &'a [InlinedShape],
+    ) -> Values<'a> {
         Values {
             record,
             buffer,
+            inlined,
             made: vec![std::ptr::null_mut(); record.virtuals.len()],
             orphans: Vec::new(),
             lost: std::ptr::null_mut(),
@@ -437,7 +444,29 @@ impl<'a> Values<'a> {
             for &field in &object.fields {
                 fields.push(self.of(field, std::ptr::null_mut()));
             }
-            let made = frames::virtual_of(&object.kind, &fields);
+            let made = match object.kind {
+                VirtualKind::Generator { code, at } => {
+                    let InlinedShape {
+                        func,
+                        shape,
+                        positions,
+                    } = &self.inlined[code as usize];
+                    let at = shape.units().add(2 * positions[at.0 as usize].1 as usize);
+                    if func.is_null() {
+                        // The function is behind the locals; the generator takes a reference.
+                        let mut contents = fields.clone();
+                        let function = contents.remove(shape.nlocalsplus as usize);
+                        let made = generators::suspended(function, shape.code, at, &contents);
+                        if !made.is_null() {
+                            Py_DECREF(function);
+                        }
+                        made
+                    } else {
+                        generators::suspended(*func, shape.code, at, &fields)
+                    }
+                }
+                _ => frames::virtual_of(&object.kind, &fields),
+            };
             if made.is_null() {
                 self.orphans.extend(fields);
             }

@@ -786,6 +786,11 @@ pub unsafe fn virtual_of(kind: &VirtualKind, fields: &[Object]) -> Object {
             (VirtualKind::Instance { class, places }, _) => {
                 return make_instance(*class as Object, places, fields);
             }
+            // Only operand stacks name them, and those are not shown.
+            (VirtualKind::Generator { .. }, _) => {
+                PyErr_SetString(PyExc_SystemError, c"a generator in a local".as_ptr());
+                std::ptr::null_mut()
+            }
             _ => return tuple_of(fields),
         };
         if !made.is_null() {

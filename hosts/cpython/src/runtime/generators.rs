@@ -39,7 +39,7 @@ pub use consumers::lead_consumer;
 pub use expressions::make_functions;
 pub use forward::Forward;
 pub use frames::{enter, leave, suspend};
-pub use make::{fill, free_ended, make, maker};
+pub use make::{fill, free_ended, make, maker, running, suspended};
 
 use super::Gil;
 use super::abi;

@@ -12,6 +12,7 @@
 
 use super::Gil;
 use super::capi::*;
+use crate::capi::in_main_interpreter;
 use pyo3_ffi::*;
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -92,10 +93,14 @@ fn originals() -> &'static Functions {
     &ORIGINALS.get().expect("they were replaced").0
 }
 
-/// Records a call.
-fn note(gil: Gil) {
-    gil.runtime().listing.questions.update(|asked| asked + 1);
-    gil.runtime().watches.gc_lists_objects(gil);
+/// Records a call. Other interpreters share the method table, but have no compiled code.
+fn note() {
+    if in_main_interpreter() {
+        // SAFETY: the interpreter calls with its lock held, and it is the main one.
+        let gil = unsafe { Gil::held() };
+        gil.runtime().listing.questions.update(|asked| asked + 1);
+        gil.runtime().watches.gc_lists_objects(gil);
+    }
 }
 
 unsafe extern "C" fn objects(
@@ -104,25 +109,19 @@ unsafe extern "C" fn objects(
     count: Py_ssize_t,
     names: Object,
 ) -> Object {
-    // SAFETY: the interpreter calls with its lock held.
-    let gil = unsafe { Gil::held() };
-    note(gil);
+    note();
     // SAFETY: a method's promises.
     unsafe { (originals().objects)(module, args, count, names) }
 }
 
 unsafe extern "C" fn referrers(module: Object, args: *mut Object, count: Py_ssize_t) -> Object {
-    // SAFETY: the interpreter calls with its lock held.
-    let gil = unsafe { Gil::held() };
-    note(gil);
+    note();
     // SAFETY: a method's promises.
     unsafe { (originals().referrers)(module, args, count) }
 }
 
 unsafe extern "C" fn referents(module: Object, args: *mut Object, count: Py_ssize_t) -> Object {
-    // SAFETY: the interpreter calls with its lock held.
-    let gil = unsafe { Gil::held() };
-    note(gil);
+    note();
     // SAFETY: a method's promises.
     unsafe { (originals().referents)(module, args, count) }
 }

@@ -14,6 +14,7 @@ use super::abi;
 use super::capi::*;
 use super::listening;
 use super::listing::{self, Row};
+use crate::capi::in_main_interpreter;
 use pyo3_ffi::*;
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -68,8 +69,11 @@ unsafe extern "C" fn set_local_events(
     // compiled code, and only its own threads hold its lock.
     unsafe {
         let result = original(module, args, count);
-        let is_main = PyInterpreterState_Get() == PyInterpreterState_Main();
-        if is_main && !result.is_null() && count == 3 && PyCode_Check(*args.add(1)) != 0 {
+        if in_main_interpreter()
+            && !result.is_null()
+            && count == 3
+            && PyCode_Check(*args.add(1)) != 0
+        {
             let code = *args.add(1);
             for unit in Gil::held().runtime().units() {
                 let inlined = || (*unit).inlined.iter().any(|i| i.shape.code == code);

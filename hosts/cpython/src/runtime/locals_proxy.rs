@@ -11,6 +11,7 @@
 
 use super::capi::*;
 use super::{Gil, abi, frames, units};
+use crate::capi::in_main_interpreter;
 use pyo3_ffi::*;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_int, c_void};
@@ -172,7 +173,7 @@ unsafe extern "C" fn dealloc(proxy: Object) {
             if Gil::held().runtime().proxies.remove(proxy) {
                 frames::close(frame);
             }
-        } else if PyInterpreterState_Get() == PyInterpreterState_Main() {
+        } else if in_main_interpreter() {
             Gil::held().runtime().proxies.remove(proxy);
         }
         (originals().dealloc)(proxy);

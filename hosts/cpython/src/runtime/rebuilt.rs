@@ -10,7 +10,7 @@
 use super::capi::*;
 use super::exits::{self, Values};
 use super::units::{InlinedShape, UnitState};
-use super::{Gil, abi};
+use super::{Gil, abi, generators};
 use crate::helpers::{self, operator_rest};
 use abi::{frame as f, frames as state, slots, thread as t};
 use cladonia::bytecode::{Awaited, COMPARISON, Op, Operation};
@@ -124,6 +124,10 @@ impl Rebuilt {
     /// An interpreter frame with these contents, linked; `None` with an exception if there is no
     /// memory.
     unsafe fn build(&mut self, ts: Thread) -> Option<Frame> {
+        if self.shape.is_generator() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.build_generator(ts) };
+        }
         // SAFETY: the function is alive; its code is the unit's. The arguments are None and are
         // overwritten.
         unsafe {
@@ -164,6 +168,32 @@ impl Rebuilt {
             );
             put::<Frame>(frame, f::PREVIOUS, get(ts, t::CURRENT_FRAME));
             put(ts, t::CURRENT_FRAME, frame);
+            let py: i32 = get(ts, t::PY_RECURSION_REMAINING);
+            put::<i32>(ts, t::PY_RECURSION_REMAINING, py - 1);
+            Some(frame)
+        }
+    }
+
+    /// The frame of a running generator over whose items the frame before it iterates: that has a
+    /// place for the generator on top of its stack.
+    unsafe fn build_generator(&mut self, ts: Thread) -> Option<Frame> {
+        // SAFETY: as for `build`.
+        unsafe {
+            let shape = self.shape;
+            let before: Frame = get(ts, t::CURRENT_FRAME);
+            let place = f::LOCALSPLUS + 8 * (state::depth(before) - 1);
+            let at = shape.units().add(2 * self.pos as usize);
+            let contents = [&self.locals[..], &self.stack[..]].concat();
+            let (generator, frame) = generators::running(ts, self.func, shape.code, at, &contents);
+            if generator.is_null() {
+                slots::put(before, place, Py_NewRef(Py_None()));
+                self.drop_objects();
+                return None;
+            }
+            slots::put(before, place, generator);
+            self.locals.clear();
+            self.stack.clear();
+            Py_DECREF(std::mem::replace(&mut self.func, std::ptr::null_mut()));
             let py: i32 = get(ts, t::PY_RECURSION_REMAINING);
             put::<i32>(ts, t::PY_RECURSION_REMAINING, py - 1);
             Some(frame)
@@ -220,7 +250,7 @@ pub unsafe fn run(gil: Gil, ts: Thread, frames: Vec<Rebuilt>) -> Ended {
             let shape = of.shape;
             let result = if first && !of.lost.is_null() {
                 PyErr_SetRaisedException(std::mem::replace(&mut of.lost, std::ptr::null_mut()));
-                exits::raise_owned(gil, ts, frame, &shape, of.pos)
+                raise(gil, ts, frame, &shape, of.pos)
             } else {
                 let next = if first {
                     Continues::Behind
@@ -230,8 +260,13 @@ pub unsafe fn run(gil: Gil, ts: Thread, frames: Vec<Rebuilt>) -> Ended {
                 match next {
                     Continues::Behind => exits::run_owned(gil, ts, frame, &shape, of.resume),
                     Continues::Again => exits::run_owned(gil, ts, frame, &shape, of.again),
-                    Continues::Raised => exits::raise_owned(gil, ts, frame, &shape, of.pos),
+                    Continues::Raised => raise(gil, ts, frame, &shape, of.pos),
                 }
+            };
+            let result = if shape.is_generator() {
+                item_of(frame, result)
+            } else {
+                result
             };
             ended = Ended {
                 result,
@@ -241,6 +276,37 @@ pub unsafe fn run(gil: Gil, ts: Thread, frames: Vec<Rebuilt>) -> Ended {
             first = false;
         }
         ended
+    }
+}
+
+/// Raises the pending exception in a frame.
+///
+/// # Safety
+/// As for [`exits::raise_owned`].
+unsafe fn raise(gil: Gil, ts: Thread, frame: Frame, shape: &CodeShape, pos: u32) -> Object {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if shape.is_generator() {
+            exits::raise_in_generator(gil, ts, frame, shape, pos)
+        } else {
+            exits::raise_owned(gil, ts, frame, shape, pos)
+        }
+    }
+}
+
+/// The item of a generator that has run: null if it has returned, or raised an exception.
+///
+/// # Safety
+/// `frame` is the generator's, which is alive; the result is owned.
+unsafe fn item_of(frame: Frame, result: Object) -> Object {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let generator = frame.offset(-(abi::generator::FRAME as isize)).cast();
+        if result.is_null() || generators::is_suspended(generator) {
+            return result;
+        }
+        Py_DECREF(result);
+        std::ptr::null_mut()
     }
 }
 
@@ -270,6 +336,7 @@ impl Ended {
                 Awaited::Operator(operation) => {
                     return Continues::unless_raised(finish(frame, operation, result));
                 }
+                Awaited::Item => return consume_again(frame, result),
                 _ if result.is_null() => return Continues::Raised,
                 Awaited::Result => push(frame, result),
                 Awaited::Constructed => {
@@ -280,6 +347,63 @@ impl Ended {
             }
             Continues::Behind
         }
+    }
+}
+
+/// `itertools.chain(first, rest)`; null with an exception if it cannot be had. No `__import__` of
+/// the program is called for it.
+unsafe fn chained(first: Object, rest: Object) -> Object {
+    // SAFETY: live objects.
+    unsafe {
+        let none = std::ptr::null_mut();
+        let module = PyImport_ImportModuleLevel(c"itertools".as_ptr(), none, none, none, 0);
+        if module.is_null() {
+            return module;
+        }
+        let chain = PyObject_GetAttrString(module, c"chain".as_ptr());
+        Py_DECREF(module);
+        if chain.is_null() {
+            return chain;
+        }
+        let args = [first, rest];
+        let all = PyObject_Vectorcall(chain, args.as_ptr(), 2, none);
+        Py_DECREF(chain);
+        all
+    }
+}
+
+/// A generator that a builtin consumes has passed an item (owned), has returned, or has raised an
+/// exception. The call of the builtin is executed again, with the item in front of the generator.
+///
+/// # Safety
+/// As for [`Ended::come_back`]; the generator is on top of the stack.
+unsafe fn consume_again(frame: Frame, item: Object) -> Continues {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if item.is_null() {
+            return match PyErr_Occurred().is_null() {
+                true => Continues::Again,
+                false => Continues::Raised,
+            };
+        }
+        let place = f::LOCALSPLUS + 8 * (state::depth(frame) - 1);
+        let generator = slots::get(frame, place);
+        let first = PyTuple_Pack(1, item);
+        Py_DECREF(item);
+        let all = if first.is_null() {
+            first
+        } else {
+            let all = chained(first, generator);
+            Py_DECREF(first);
+            all
+        };
+        if all.is_null() {
+            return Continues::Raised;
+        }
+        let old = get(frame, place);
+        slots::put(frame, place, all);
+        slots::close(old);
+        Continues::Again
     }
 }
 
@@ -304,7 +428,8 @@ impl Continues {
     }
 }
 
-/// The `__next__` of a loop's iterator has raised: if that is a StopIteration, the loop ends. The
+/// The `__next__` of a loop's iterator has raised: if that is a StopIteration, the loop ends. A
+/// generator that has returned raises nothing; it is executed again, and ends the loop. Any other
 /// iterator on the stack is replaced by an exhausted one, with which the interpreter executes the
 /// instruction again: only that knows how a loop ends in its version.
 ///
@@ -313,6 +438,9 @@ impl Continues {
 unsafe fn end_loop(frame: Frame) -> Continues {
     // SAFETY: the caller's promise: the iterator is on top of the stack.
     unsafe {
+        if PyErr_Occurred().is_null() {
+            return Continues::Again;
+        }
         if PyErr_ExceptionMatches(PyExc_StopIteration) == 0 {
             return Continues::Raised;
         }

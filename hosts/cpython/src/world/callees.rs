@@ -27,6 +27,8 @@ const FUNCTIONS: &[(&CStr, &CStr, Builtin)] = &[
     (c"builtins", c"isinstance", Builtin::IsInstance),
     (c"builtins", c"chr", Builtin::Chr),
     (c"builtins", c"ord", Builtin::Ord),
+    (c"builtins", c"any", Builtin::Any),
+    (c"builtins", c"all", Builtin::All),
     (c"math", c"sqrt", Builtin::Sqrt),
 ];
 

@@ -539,6 +539,9 @@ fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Option<Ref>> {
             VirtualKind::Instance { .. } => {
                 unreachable!("`World::instance_access` knows no instance here")
             }
+            VirtualKind::Generator { .. } => {
+                unreachable!("`World::inlinee` offers no generator here")
+            }
         }));
     }
     virtuals

@@ -70,6 +70,7 @@ pub fn announcement() -> Announcement {
     Announcement::new((&raw const UNLINKED) as u64, link_now as *const () as u64)
         .exempt_helpers(crate::helpers::announced())
         .exempt([super::frames::end as *const () as u64])
+        .exempt(crate::helpers::computed::addresses())
         .exempt(slots.map(|f| f as usize as u64))
 }
 

@@ -92,6 +92,73 @@ pub unsafe fn make(ts: Thread, func: Object, args: &[Object]) -> Option<Object> 
     }
 }
 
+/// A suspended generator of a function, which continues at `at` and takes over the contents of its
+/// slots; null with an exception if there is no memory, and then nothing is taken over.
+///
+/// # Safety
+/// `func` is a generator function with this code; the slots have what the code's locals and stack
+/// have at that position.
+pub unsafe fn suspended(func: Object, code: Object, at: *const u8, contents: &[Object]) -> Object {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let generator = with_slots(func, code, at, contents);
+        if !generator.is_null() {
+            let state = g::STATE_SUSPENDED as i8;
+            put::<i8>(generator.cast(), g::FRAME_STATE, state);
+        }
+        generator
+    }
+}
+
+/// A generator with these slots, whose state is not set yet.
+unsafe fn with_slots(func: Object, code: Object, at: *const u8, contents: &[Object]) -> Object {
+    // SAFETY: the caller's promise; a new generator has room for the slots of its code.
+    unsafe {
+        let generator = _Py_MakeCoro(func);
+        if generator.is_null() {
+            return generator;
+        }
+        let frame = fill(generator, func, code, at);
+        let count = contents.len() as i32;
+        for (k, &object) in (0..).zip(contents) {
+            put(frame, f::LOCALSPLUS + 8 * k, object);
+        }
+        frame_state::set_depth(frame, count);
+        slots::show(frame, count);
+        generator
+    }
+}
+
+/// A generator that runs: its frame is the innermost one of the thread, and it handles no
+/// exception. Returns the generator and the frame; null with an exception if there is no memory,
+/// and then nothing is taken over.
+///
+/// # Safety
+/// As for [`suspended`], on the thread `ts`.
+pub unsafe fn running(
+    ts: Thread,
+    func: Object,
+    code: Object,
+    at: *const u8,
+    contents: &[Object],
+) -> (Object, Frame) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let generator = with_slots(func, code, at, contents);
+        if generator.is_null() {
+            return (generator, std::ptr::null_mut());
+        }
+        let base = generator.cast::<u8>();
+        let frame = base.offset(g::FRAME as isize);
+        put::<i8>(base, g::FRAME_STATE, g::STATE_EXECUTING as i8);
+        put::<*mut u8>(base, g::EXC_PREVIOUS, get(ts, t::EXC_INFO));
+        put(ts, t::EXC_INFO, base.offset(g::EXC_STATE as isize));
+        put::<Frame>(frame, f::PREVIOUS, get(ts, t::CURRENT_FRAME));
+        put(ts, t::CURRENT_FRAME, frame);
+        (generator, frame)
+    }
+}
+
 /// Fills the frame of a new generator, except its locals, and returns it. It starts at `at`.
 ///
 /// # Safety

@@ -3,6 +3,7 @@
 
 use super::super::capi::*;
 use super::{Gil, is_suspended, make, resume};
+use crate::capi::{in_main_interpreter, is_of_main_interpreter};
 use pyo3_ffi::*;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,12 +49,27 @@ pub(super) unsafe fn original_send() -> sendfunc {
     unsafe { std::mem::transmute::<usize, sendfunc>(ORIGINAL_SEND.load(Ordering::Relaxed)) }
 }
 
+/// As [`resume`], for the current thread, which may be one of any interpreter: they share the
+/// classes, but the extras of other interpreters' code objects are not ours.
+///
+/// # Safety
+/// The thread has its interpreter's lock; `generator` is one and lives as long as the call.
+#[inline(always)]
+unsafe fn resume_here(generator: Object, value: Object) -> Option<Object> {
+    // SAFETY: the caller's promise; the token is created only for the main interpreter's lock.
+    unsafe {
+        let ts = current_thread();
+        if !is_of_main_interpreter(ts) {
+            return None;
+        }
+        resume(Gil::held(), ts, generator, value)
+    }
+}
+
 unsafe extern "C" fn next_slot(generator: Object) -> Object {
-    // SAFETY: a slot's promise.
-    let gil = unsafe { Gil::held() };
     // SAFETY: a slot's promises.
     unsafe {
-        match resume(gil, current_thread(), generator, Py_None()) {
+        match resume_here(generator, Py_None()) {
             Some(result) => {
                 if result.is_null() || is_suspended(generator) {
                     return result;
@@ -77,11 +93,9 @@ unsafe extern "C" fn send_slot(
     value: Object,
     result: *mut Object,
 ) -> PySendResult {
-    // SAFETY: a slot's promise.
-    let gil = unsafe { Gil::held() };
     // SAFETY: a slot's promises.
     unsafe {
-        match resume(gil, current_thread(), generator, value) {
+        match resume_here(generator, value) {
             Some(object) => {
                 *result = object;
                 if object.is_null() {
@@ -100,7 +114,7 @@ unsafe extern "C" fn send_slot(
 unsafe extern "C" fn dealloc_slot(generator: Object) {
     // SAFETY: a slot's promises.
     unsafe {
-        if !make::retire(generator) {
+        if !in_main_interpreter() || !make::retire(generator) {
             let dealloc = ORIGINAL_DEALLOC.load(Ordering::Relaxed);
             std::mem::transmute::<usize, destructor>(dealloc)(generator);
         }
@@ -109,11 +123,9 @@ unsafe extern "C" fn dealloc_slot(generator: Object) {
 
 /// `send` of generators and coroutines.
 unsafe extern "C" fn send_method(generator: Object, value: Object) -> Object {
-    // SAFETY: a method's promise.
-    let gil = unsafe { Gil::held() };
     // SAFETY: a method's promises.
     unsafe {
-        match resume(gil, current_thread(), generator, value) {
+        match resume_here(generator, value) {
             Some(result) => {
                 if result.is_null() || is_suspended(generator) {
                     return result;
