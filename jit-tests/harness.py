@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "hosts" / "cpython" / "python"
 #: The versions that may be tested. Without a request, the first one is searched for.
-WANTED = ((3, 13), (3, 14))
+WANTED = ((3, 13), (3, 14), (3, 15))
 #: Every variable that could turn the JIT on or off in a child by accident.
 VARIABLES = ("CLADONIA_ON", "CLADONIA_OFF", "CLADONIA_THRESHOLD", "CLADONIA_FORCE_EXIT", "CLADONIA_ORACLE",
              "CLADONIA_WITHOUT", "CLADONIA_CHECK_FACTS", "CLADONIA_COMPILE_THREADS", "CLADONIA_DELAY", "CLADONIA_STATS")

@@ -2,7 +2,7 @@
 //! (`PYO3_PYTHON`, or its configuration).
 
 /// The newest minor version for which `src/abi` has a module.
-const NEWEST: u8 = 14;
+const NEWEST: u8 = 15;
 /// The oldest one.
 const OLDEST: u8 = 13;
 

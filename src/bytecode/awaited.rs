@@ -33,8 +33,8 @@ pub struct Operation {
     pub arg: u32,
     /// True for a method of the right operand, such as `__radd__`.
     pub swapped: bool,
-    /// True if the instruction gives the truth of the result.
-    pub truth: bool,
+    /// Its second argument. For example, a comparison with it gives the truth of the result.
+    pub flag: bool,
 }
 
 impl Operation {
@@ -53,7 +53,7 @@ impl Operation {
     /// The number of operands that the instruction has on the stack, and drops. (A loop's
     /// instruction keeps the iterator for its next item.)
     pub fn operands(self) -> usize {
-        (self.op.info().pops)(self.arg, 0) as usize
+        (self.op.info().pops)(self.arg, self.flag.into()) as usize
     }
 
     /// Returns true if the method may return NotImplemented, so that another one is called.
@@ -61,9 +61,14 @@ impl Operation {
         matches!(self.op, Op::BinaryOp | Op::CompareOp)
     }
 
+    /// Returns true if the instruction gives the truth of the method's result.
+    pub fn gives_truth(self) -> bool {
+        self.flag && self.op == Op::CompareOp
+    }
+
     /// Returns true if the instruction leaves a result on the stack.
     pub fn gives(self) -> bool {
-        (self.op.info().pushes)(self.arg, 0) != 0
+        (self.op.info().pushes)(self.arg, self.flag.into()) != 0
     }
 }
 
@@ -103,12 +108,12 @@ impl Awaited {
             op: *op,
             arg: number(reader)?,
             swapped: eat(reader, "swapped"),
-            truth: eat(reader, "truth"),
+            flag: eat(reader, "flag"),
         }))
     }
 }
 
-/// Followed by a space, unless it is empty: `constructs `, `compare_op 2 swapped truth `.
+/// Followed by a space, unless it is empty: `constructs `, `compare_op 2 swapped flag `.
 impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -118,7 +123,7 @@ impl fmt::Display for Awaited {
             Awaited::Operator(it) => {
                 write!(f, "{} {} ", it.op.info().name, it.arg)?;
                 f.write_str(if it.swapped { "swapped " } else { "" })?;
-                f.write_str(if it.truth { "truth " } else { "" })
+                f.write_str(if it.flag { "flag " } else { "" })
             }
         }
     }

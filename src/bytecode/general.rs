@@ -244,7 +244,7 @@ general_ops! {
     /// Raise: the immediate is the number of operands that are not null (1, 2).
     Raise "raise" (thread) 1 2 Nothing;
     /// Import: immediate name; operands level, list of names.
-    ImportName "import_name" (thread frame) 1 2 Object;
+    ImportName "import_name" (thread frame) 2 2 Object;
     /// `from a import name`.
     ImportFrom "import_from" (thread frame) 1 1 Object;
     /// True if a is a mapping.
@@ -296,7 +296,7 @@ general_ops! {
     HandlePending "handle_pending" (thread) 0 0 Nothing;
     /// Create the generator of the frame, whose locals it takes over. The instruction's position is
     /// in the frame.
-    MakeGenerator "make_generator" (thread frame quiet) 0 0 Object;
+    MakeGenerator "make_generator" (thread frame variadic quiet) 0 0 Object;
     /// Let the interpreter resume generator a with the array's one entry, which is taken over. The
     /// generator's own state shows if it yielded or returned.
     ResumeInterpreted "resume_interpreted" (thread variadic) 0 1 Object;

@@ -16,6 +16,7 @@
 mod awaited;
 mod builder;
 mod general;
+mod nulls;
 mod ops;
 mod parse;
 mod reason;

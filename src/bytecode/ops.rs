@@ -225,17 +225,20 @@ bytecode_ops! {
     PopJumpIfNone "pop_jump_if_none" Target, |_, _| 1 => |_, _| 0, false;
     /// Pop; jump if not None.
     PopJumpIfNotNone "pop_jump_if_not_none" Target, |_, _| 1 => |_, _| 0, false;
-    /// `iter(x)`.
-    GetIter "get_iter" None, |_, _| 1 => |_, _| 1, true;
+    /// `iter(x)`; and null above it, if the second argument is 1. In a host whose loops keep a
+    /// place for an index beside the iterator, compiled code always has null there.
+    GetIter "get_iter" None, |_, _| 1 => |_, pair| 1 + pair, true;
     /// Push the iterator's next item. When it is exhausted, pop the iterator and jump to the target
-    /// (which is after the host's end-of-loop instructions).
-    ForIter "for_iter" Target, |_, _| 1 => |_, _| 2, true;
-    /// `yield from`'s iterator.
-    GetYieldFromIter "get_yield_from_iter" None, |_, _| 1 => |_, _| 1, true;
-    /// Send into a generator; jumps when it has returned.
-    Send "send" Target, |_, _| 2 => |_, _| 2, true;
-    /// Drop the entry below the top.
-    EndSend "end_send" None, |_, _| 2 => |_, _| 1, false;
+    /// (which is after the host's end-of-loop instructions). Null lies above the iterator if the
+    /// second argument is 1.
+    ForIter "for_iter" Target, |_, pair| 1 + pair => |_, pair| 2 + pair, true;
+    /// `yield from`'s iterator; and null above it, if the second argument is 1.
+    GetYieldFromIter "get_yield_from_iter" None, |_, _| 1 => |_, pair| 1 + pair, true;
+    /// Send into a generator; jumps when it has returned. Null lies between the generator and the
+    /// value if the second argument is 1.
+    Send "send" Target, |_, pair| 2 + pair => |_, pair| 2 + pair, true;
+    /// Drop the entry below the top, or both, if the second argument is 1.
+    EndSend "end_send" None, |_, pair| 2 + pair => |_, _| 1, false;
     /// Yield the top.
     YieldValue "yield_value" Count, |_, _| 1 => |_, _| 1, true;
     /// Create the generator of this frame and return it.
@@ -332,8 +335,9 @@ bytecode_ops! {
     /// End of an asynchronous loop.
     EndAsyncFor "end_async_for" None, |_, _| 2 => |_, _| 0, true;
     /// A generator's clean-up after `throw`.
-    CleanupThrow "cleanup_throw" None, |_, _| 3 => |_, _| 2, true;
-    /// `import`; the stack is level, list of names.
+    CleanupThrow "cleanup_throw" None, |_, pair| 3 + pair => |_, pair| 2 + pair, true;
+    /// `import`; the stack is level, list of names. The second argument is 1 if the module is
+    /// imported when it is first used where the program asks for that, 2 if the statement says so.
     ImportName "import_name" Name, |_, _| 2 => |_, _| 1, true;
     /// `from ... import`.
     ImportFrom "import_from" Name, |_, _| 1 => |_, _| 2, true;

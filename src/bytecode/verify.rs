@@ -64,7 +64,7 @@ impl Instr {
         let jump = (info.arg == ArgKind::Target).then(|| {
             // An exhausted iterator is popped.
             let depth = if self.op == Op::ForIter {
-                depth - 1
+                after - 2 - self.arg2
             } else {
                 after
             };
@@ -109,6 +109,9 @@ impl Op {
     fn max_arg2(self) -> u32 {
         match self {
             Op::LoadGlobal | Op::LoadAttr | Op::CompareOp => 1,
+            Op::GetIter | Op::ForIter | Op::GetYieldFromIter => 1,
+            Op::Send | Op::EndSend | Op::CleanupThrow => 1,
+            Op::ImportName => 2,
             Op::LoadSuperAttr => 3,
             _ => 0,
         }

@@ -340,12 +340,12 @@ impl Packed for Awaited {
                 op,
                 arg,
                 swapped,
-                truth,
+                flag,
             }) => {
                 let op = Operation::OPS.iter().position(|other| *other == op);
                 let op = op.expect("an op whose instructions may wait for a method");
                 (3 + op as u32, arg).pack(to);
-                (swapped, truth).pack(to);
+                (swapped, flag).pack(to);
             }
         }
     }
@@ -359,7 +359,7 @@ impl Packed for Awaited {
                 op: Operation::OPS[op as usize - 3],
                 arg: Packed::unpack(from),
                 swapped: Packed::unpack(from),
-                truth: Packed::unpack(from),
+                flag: Packed::unpack(from),
             }),
         }
     }

@@ -9,7 +9,7 @@
 //!         | "instance" NUMBER "[" [ NUMBER { "," NUMBER } ] "]"
 //! list   := "[" [ source { "," source } ] "]"
 //! kind   := "resume" | "raise" | "await" | "pending" | "reraise"
-//! awaited := [ "constructs" | "consumes" | OP NUMBER [ "swapped" ] [ "truth" ] ]
+//! awaited := [ "constructs" | "consumes" | OP NUMBER [ "swapped" ] [ "flag" ] ]
 //! source := "keep" | "null" | ("owned" | "borrowed" | "int" | "float" | "bool") NUMBER
 //!         | ("int" | "float") NUMBER "if" NUMBER | "virtual" NUMBER
 //!         | "int" NUMBER "plus" INT | "const_int" INT | "const" NUMBER
@@ -340,11 +340,11 @@ mod tests {
             Just(Awaited::Result),
             Just(Awaited::Constructed),
             Just(Awaited::Item),
-            operation.prop_map(|(op, arg, swapped, truth)| Awaited::Operator(Operation {
+            operation.prop_map(|(op, arg, swapped, flag)| Awaited::Operator(Operation {
                 op,
                 arg,
                 swapped,
-                truth
+                flag
             })),
         ]
     }

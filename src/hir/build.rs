@@ -332,7 +332,8 @@ impl Builder<'_> {
                     vec![self.null; nlocals as usize].into();
                 self.enter_suspended(types);
             }
-            Start::Loop(_, types) => {
+            Start::Loop(pc, types) => {
+                let nulls = self.code.null_entries(pc);
                 for k in 0..nlocals {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
                     locals.push(v);
@@ -340,6 +341,10 @@ impl Builder<'_> {
                 locals.resize(count, self.null);
                 self.locals = locals.into();
                 for k in nlocals..types.len() as u32 {
+                    if nulls.get((k - nlocals) as usize) == Some(&true) {
+                        self.push_borrowed(self.null);
+                        continue;
+                    }
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
                     self.stack.push(Entry {
                         value: v,

@@ -306,40 +306,8 @@ impl Builder<'_> {
                 return Ok(true);
             }
             B::GetIter => {
-                let top = self.stack[self.stack.len() - 1].value;
-                if matches!(
-                    self.f.op(self.f.object_of(top)),
-                    Op::General(G::RangeIter, _)
-                ) {
-                    return Ok(false);
-                }
-                if self.is_iterator_again() {
-                    return Ok(false);
-                }
-                // A generator is its own iterator.
-                let ty = self.ty(top);
-                if ty <= Type::GEN && !ty.is_bottom() {
-                    self.own_operands(1);
-                    return Ok(false);
-                }
-                if self.is_own_iterator(instr) {
-                    return Ok(false);
-                }
-                self.own_operands(1);
-                if self.iterate_range() {
-                    return Ok(false);
-                }
-                self.bet_sequence();
-                let ty = typing::iterator_of(self.ty(self.stack[self.stack.len() - 1].value));
-                let v = self.general_on_stack(G::GetIter, [0, 0], 1);
-                if let Some((iter, proved)) = ty {
-                    if proved {
-                        self.f.insts[v].ty = iter;
-                    } else {
-                        self.hints.insert(v, iter);
-                    }
-                }
-                self.push_owned(v);
+                self.get_iter(instr);
+                self.push_pair(instr);
             }
             B::ForIter => {
                 self.for_iter(instr);
@@ -498,7 +466,9 @@ impl Builder<'_> {
                 self.push_general(G::LoadSpecial, [arg as i64, 0], 1);
                 self.push_borrowed(self.null);
             }
-            B::ImportName => self.push_general(G::ImportName, [arg as i64, 0], 2),
+            B::ImportName => {
+                self.push_general(G::ImportName, [arg as i64, instr.arg2.into()], 2);
+            }
             B::ImportFrom => {
                 let top = self.stack.len() - 1;
                 self.own(top);
@@ -552,14 +522,18 @@ impl Builder<'_> {
             }
             B::ReturnGenerator => return self.make_generator(),
             B::YieldValue => return self.yield_value(instr),
-            B::GetYieldFromIter => self.push_general(G::GetYieldFromIter, [0, 0], 1),
+            B::GetYieldFromIter => {
+                self.push_general(G::GetYieldFromIter, [0, 0], 1);
+                self.push_pair(instr);
+            }
             B::Send => {
                 self.send(instr);
                 return Ok(true);
             }
             B::EndSend => {
-                self.take_operands(2);
+                self.take_operands(2 + instr.arg2 as usize);
                 let value = self.pop();
+                self.forget_top(instr.arg2 as usize);
                 let receiver = self.pop();
                 self.push_owned(value.value);
                 self.drop_entry(receiver);

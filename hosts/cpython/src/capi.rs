@@ -38,7 +38,6 @@ unsafe extern "C" {
     pub fn _PyEval_CheckExceptStarTypeValid(thread: Thread, class: Obj) -> c_int;
     pub fn _PyEval_FormatExcCheckArg(thread: Thread, exc: Obj, format: *const c_char, object: Obj);
     pub fn _PyEval_FormatExcUnbound(thread: Thread, code: Obj, slot: c_int);
-    pub fn _PyEval_FormatKwargsError(thread: Thread, func: Obj, kwargs: Obj);
     pub fn _PyEval_MatchClass(
         thread: Thread,
         subject: Obj,
@@ -64,7 +63,6 @@ unsafe extern "C" {
         value_step: Py_ssize_t,
         count: Py_ssize_t,
     ) -> Obj;
-    pub fn _PyDict_MergeEx(dict: Obj, other: Obj, override_: c_int) -> c_int;
     pub fn _PySet_Update(set: Obj, iterable: Obj) -> c_int;
     pub fn _PyUnicode_JoinArray(separator: Obj, items: *const Obj, count: Py_ssize_t) -> Obj;
     pub fn _PyFunction_SetVersion(func: Obj, version: u32);

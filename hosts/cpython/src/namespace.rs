@@ -12,7 +12,7 @@
 //! They are called by compiled code only, with the interpreter's lock held: the namespace is an
 //! exact dict, the name an interned string, the cell one of a unit that is running.
 
-use crate::abi::{dict, dict_keys as keys};
+use crate::abi::{changed, dict, dict_keys as keys};
 use crate::capi::{Obj, field};
 use pyo3_ffi::*;
 use std::ptr;
@@ -93,6 +93,8 @@ pub unsafe extern "C" fn find(namespace: Obj, name: Obj, cell: *mut NameCell) ->
         let value = PyDict_GetItemWithError(namespace, name);
         if value.is_null() {
             PyErr_Clear();
+        } else if changed::is_deferred(value) {
+            return ptr::null_mut();
         } else if i32::from(kind) == keys::KIND_UNICODE {
             fill(table, name, cell);
         }

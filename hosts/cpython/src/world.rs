@@ -26,6 +26,7 @@ pub(crate) mod supers;
 #[cfg(test)]
 mod tests;
 
+use crate::abi::changed;
 use crate::accesses;
 use crate::capi::Obj;
 use crate::intrinsics::{attributes as plan, dictionaries as in_dict, thread};
@@ -213,6 +214,9 @@ impl<'a> CPythonWorld<'a> {
             let value = PyDict_GetItemWithError(dict, key.0);
             if value.is_null() && !PyErr_Occurred().is_null() {
                 PyErr_Clear();
+                return Err(Unreliable);
+            }
+            if changed::is_deferred(value) {
                 return Err(Unreliable);
             }
             let handle = if value.is_null() {

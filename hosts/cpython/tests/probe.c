@@ -365,6 +365,7 @@ int main(void)
     O(debug, RUNTIME, _Py_DebugOffsets, runtime_state);
     O(debug, INTERPRETER, _Py_DebugOffsets, interpreter_state);
     O(debug, THREAD, _Py_DebugOffsets, thread_state);
+    V(debug, THREAD_CHUNK, (offsetof(_Py_DebugOffsets, thread_state.datastack_chunk) - offsetof(_Py_DebugOffsets, thread_state)) / 8);
     O(debug, FRAME, _Py_DebugOffsets, interpreter_frame);
     O(debug, CODE, _Py_DebugOffsets, code_object);
     O(debug, OBJECT, _Py_DebugOffsets, pyobject);

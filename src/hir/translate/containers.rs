@@ -5,6 +5,7 @@ use crate::facts::{Operator, OperatorPlan};
 use crate::hir::build::Builder;
 use crate::hir::function::{Edge, Term, Value};
 use crate::hir::translate::dispatch::{Expected, is_one_class};
+use crate::hir::typing;
 use crate::hir::{Cmp, Op};
 use crate::types::Type;
 
@@ -121,8 +122,9 @@ impl Builder<'_> {
     pub(super) fn for_iter(&mut self, instr: &Instr) {
         self.settle();
         self.start_instr();
-        self.bet_operands(instr, 1);
-        let iter = self.stack[self.stack.len() - 1].value;
+        let pair = instr.arg2 as usize;
+        self.bet_operands_below(instr, 1, pair);
+        let iter = self.stack[self.stack.len() - 1 - pair].value;
         let ty = self.ty(iter);
         let next = Pc(self.pc.0 + 1);
         let sequence = ty <= Type::LIST_ITER || ty <= Type::TUPLE_ITER;
@@ -150,6 +152,46 @@ impl Builder<'_> {
         let then = self.edge_with_names(next);
         self.forget_top(1);
         self.end_iteration(instr, more, then, |_, _| {});
+    }
+
+    /// Push the null above an iterator, if the instruction has the iterator in a pair with it.
+    pub(super) fn push_pair(&mut self, instr: &Instr) {
+        if instr.arg2 != 0 {
+            self.push_borrowed(self.null);
+        }
+    }
+
+    /// Replace the top of the stack by its iterator.
+    pub(super) fn get_iter(&mut self, instr: &Instr) {
+        let top = self.stack[self.stack.len() - 1].value;
+        let made = self.f.op(self.f.object_of(top));
+        if matches!(made, Op::General(G::RangeIter, _)) || self.is_iterator_again() {
+            return;
+        }
+        // A generator is its own iterator.
+        let ty = self.ty(top);
+        if ty <= Type::GEN && !ty.is_bottom() {
+            self.own_operands(1);
+            return;
+        }
+        if self.is_own_iterator(instr) {
+            return;
+        }
+        self.own_operands(1);
+        if self.iterate_range() {
+            return;
+        }
+        self.bet_sequence();
+        let ty = typing::iterator_of(self.ty(self.stack[self.stack.len() - 1].value));
+        let v = self.general_on_stack(G::GetIter, [0, 0], 1);
+        if let Some((iter, proved)) = ty {
+            if proved {
+                self.f.insts[v].ty = iter;
+            } else {
+                self.hints.insert(v, iter);
+            }
+        }
+        self.push_owned(v);
     }
 
     /// Returns true if the top of the stack is expected to be of a user class whose objects are
@@ -360,6 +402,7 @@ impl Builder<'_> {
         last: impl FnOnce(&mut Self, Value),
     ) {
         // The loop's exit, in a block of its own.
+        self.forget_top(instr.arg2 as usize);
         let e = self.pop();
         let from = self.cur;
         let out = self.follower();

@@ -78,7 +78,12 @@ impl Builder<'_> {
         }
         let depth =
             self.code.stack_depths()[pc.0 as usize].expect("control comes to a resume point");
+        let nulls = self.code.null_entries(pc);
         for k in 0..depth as usize - 1 {
+            if nulls.get(k) == Some(&true) {
+                self.push_borrowed(self.null);
+                continue;
+            }
             let slot = Op::LoadSlot((locals + k) as u32);
             let v = self.emit(slot, vec![], Type::OBJECT);
             self.push_owned(v);
@@ -199,7 +204,12 @@ impl Builder<'_> {
         if self.closed.is_some() {
             return Err(self.unsupported("a generator in a closed unit"));
         }
-        let v = self.general(G::MakeGenerator, [0, 0], vec![], Type::OBJECT);
+        // Its frame takes over the stack.
+        let n = self.stack.len();
+        self.take_operands(n);
+        let (state, entries) = (self.state_without(n), self.top_values(n));
+        let v = self.general_at(G::MakeGenerator, [0, 0], entries, Type::OBJECT, state);
+        self.forget_top(n);
         self.end_block(Term::Return(v));
         Ok(true)
     }
@@ -283,11 +293,12 @@ impl Builder<'_> {
     }
 
     /// `receiver, value -> receiver, result`: continue at the next instruction where the receiver
-    /// has yielded, jump where it has returned.
+    /// has yielded, jump where it has returned. Null may lie between the two.
     pub(super) fn send(&mut self, instr: &Instr) {
         self.settle();
         self.start_instr();
-        let args = self.top_values(2);
+        let operands = self.top_values(2 + instr.arg2 as usize);
+        let args = vec![operands[0], operands[operands.len() - 1]];
         let yielded = self.general(G::Send, [0, 0], args, Type::CBOOL);
         let result = self.emit(Op::Output(0), vec![yielded], Type::OBJECT);
         let value = self.pop();

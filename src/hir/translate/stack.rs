@@ -156,7 +156,12 @@ impl Builder<'_> {
     /// Guard the top `n` entries by the instruction's hint, or by the hints for the values
     /// themselves.
     pub(super) fn bet_operands(&mut self, instr: &Instr, n: usize) {
-        let base = self.stack.len() - n;
+        self.bet_operands_below(instr, n, 0);
+    }
+
+    /// The same for the `n` entries below the top `above` ones.
+    pub(super) fn bet_operands_below(&mut self, instr: &Instr, n: usize, above: usize) {
+        let base = self.stack.len() - above - n;
         for i in 0..n {
             let v = self.stack[base + i].value;
             let hint = match instr.hint.get(i) {

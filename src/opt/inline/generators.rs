@@ -249,7 +249,7 @@ fn awaited(instr: &Instr) -> Option<Awaited> {
             op: instr.op,
             arg: instr.arg,
             swapped: false,
-            truth: false,
+            flag: instr.arg2 != 0,
         })),
         bytecode::Op::Call => Some(Awaited::Item),
         _ => None,

@@ -291,12 +291,15 @@ fn operation(
         op: instr.op,
         arg: instr.arg,
         swapped: false,
-        truth: instr.op == bytecode::Op::CompareOp && instr.arg2 != 0,
+        flag: instr.arg2 != 0,
     };
     let depth = waiting.stack.len().checked_sub(it.operands())?;
     let operands = waiting.stack[depth..].iter();
     let mut operands: Vec<Value> = operands.map(|e| f.object_of(e.value)).collect();
-    if it.op == bytecode::Op::StoreSubscr {
+    if it.op == bytecode::Op::ForIter {
+        // The null above an iterator is no argument.
+        operands.truncate(1);
+    } else if it.op == bytecode::Op::StoreSubscr {
         // The stored value is the deepest operand, and the last argument.
         operands.rotate_left(1);
     } else if it.op == bytecode::Op::StoreAttr {

@@ -7,7 +7,7 @@ Separate so that importing the package loads no shared library.
 from __future__ import annotations
 
 #: The versions of CPython with a native module.
-SUPPORTED = ((3, 13), (3, 14))
+SUPPORTED = ((3, 13), (3, 14), (3, 15))
 #: Those of them where it is used only if `CLADONIA_EXPERIMENTAL` is set.
 EXPERIMENTAL = ()
 

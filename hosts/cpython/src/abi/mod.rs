@@ -18,6 +18,7 @@
 //! | [`instructions`] | the encoding of instructions, and the ops for them |
 //! | [`feedback`] | specialised instructions, caches and counters, and the types they record |
 //! | [`code_units`] | units that the runtime has executed, and distances between units |
+//! | [`changed`] | functions of the interpreter that 3.15 changes |
 //! | [`calls`] | arguments of a vectorcall on the calling frame's operand stack; taking them over |
 //! | [`frames`] | the used part of a frame's stack, the frame's owner, and marks in a frame |
 //! | [`generators`] | the states of generators |
@@ -42,18 +43,22 @@ mod selftest;
 mod tests;
 #[cfg(not(Py_3_14))]
 mod v3_13;
-#[cfg(Py_3_14)]
+#[cfg(all(Py_3_14, not(Py_3_15)))]
 mod v3_14;
+#[cfg(Py_3_15)]
+mod v3_15;
 
 // The version for which this crate is compiled, as `build.rs` decides. Only this place names it.
 #[cfg(not(Py_3_14))]
 use v3_13 as version;
-#[cfg(Py_3_14)]
+#[cfg(all(Py_3_14, not(Py_3_15)))]
 use v3_14 as version;
+#[cfg(Py_3_15)]
+use v3_15 as version;
 
 pub use version::layouts::*;
 pub use version::{
-    ANNOTATE, COLLECTOR_COUNTS, MINOR, NAME, NEWEST_TESTED, calls, code_units, counts, declare,
+    ANNOTATE, COLLECTOR_COUNTS, MINOR, NAME, NEWEST_TESTED, calls, changed, code_units, counts, declare,
     dict_versions, eval_breaker, exports, feedback, frames, free_floats, generators, instructions,
     monitoring, recursion, slots, tables, tier2,
 };
@@ -211,7 +216,7 @@ const DEBUG_OFFSETS: &[(&str, i32, i32, i32)] = &[
     (
         "PyThreadState.datastack_chunk",
         debug::THREAD,
-        7,
+        debug::THREAD_CHUNK,
         thread::DATASTACK_CHUNK,
     ),
     ("sizeof(_PyInterpreterFrame)", debug::FRAME, 0, frame::SIZE),

@@ -2,10 +2,10 @@
 //!
 //! Safety: the contract of [`super`].
 
-use crate::abi::generator as g;
+use crate::abi::{changed, generator as g};
 use crate::capi::{_PyObject_LookupSpecial, Obj, Thread, field, interned};
 use crate::runtime::capi::{
-    _PyCoro_GetAwaitableIter, _PyErr_FormatFromCause, _PyEval_FormatAwaitableError, _PyGen_yf,
+    _PyCoro_GetAwaitableIter, _PyErr_FormatFromCause, _PyEval_FormatAwaitableError,
 };
 use pyo3_ffi::*;
 use std::ptr;
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn get_awaitable(thread: Thread, place: i64, awaitable: Ob
             return iter;
         }
         if Py_TYPE(iter) == &raw mut PyCoro_Type {
-            let awaits = _PyGen_yf(iter);
+            let awaits = changed::delegate(iter);
             if !awaits.is_null() {
                 Py_DECREF(awaits);
                 Py_DECREF(iter);

@@ -4,8 +4,7 @@
 
 use crate::abi;
 use crate::capi::{
-    _PyDict_FromItems, _PyDict_MergeEx, _PyEval_FormatKwargsError, _PyList_Extend, _PySet_Update,
-    _PyUnicode_JoinArray, Obj, Thread, interned,
+    _PyDict_FromItems, _PyList_Extend, _PySet_Update, _PyUnicode_JoinArray, Obj, Thread, interned,
 };
 use pyo3_ffi::*;
 use std::ptr;
@@ -174,11 +173,11 @@ pub unsafe extern "C" fn dict_update(_thread: Thread, dict: Obj, other: Obj) -> 
 pub unsafe extern "C" fn dict_merge(thread: Thread, dict: Obj, other: Obj, callable: Obj) -> i64 {
     // SAFETY: the running thread, a dict that the code builds, and live operands.
     unsafe {
-        if _PyDict_MergeEx(dict, other, 2) < 0 {
-            _PyEval_FormatKwargsError(thread, callable, other);
-            return -1;
+        if abi::changed::merge_names(thread, dict, other, callable) {
+            0
+        } else {
+            -1
         }
-        0
     }
 }
 

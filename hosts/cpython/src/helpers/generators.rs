@@ -8,18 +8,27 @@ use crate::capi::{Frame, Obj, Thread, field, interned};
 use crate::runtime::Gil;
 use crate::runtime::capi::{_Py_MakeCoro, _PyGen_FetchStopIterationValue, put};
 use crate::runtime::generators::{announce, fill, is_resumable, is_suspended, resume};
-use abi::{code, frame as f, generator as g, slots};
+use abi::{code, frame as f, frames, generator as g, slots};
 use pyo3_ffi::*;
 use std::ptr;
 
-/// The interpreter's `RETURN_GENERATOR`: the locals move from the frame to the generator.
-pub unsafe extern "C" fn make_generator(_thread: Thread, frame: Frame) -> Obj {
+/// The interpreter's `RETURN_GENERATOR`: the locals move from the frame to the generator. The array
+/// has the entries of the frame's stack, which are taken over.
+pub unsafe extern "C" fn make_generator(
+    _thread: Thread,
+    frame: Frame,
+    array: *mut Obj,
+    entries: i64,
+) -> Obj {
     // SAFETY: the thread's frame, of a generator's code that has just begun: the generator has room
     // for its slots, whose references move.
     unsafe {
         let func: Obj = slots::function(frame);
         let generator = _Py_MakeCoro(func);
         if generator.is_null() {
+            for k in 0..entries {
+                Py_XDECREF(*array.offset(k as isize));
+            }
             return generator;
         }
         let executable: Obj = slots::code(frame);
@@ -31,7 +40,13 @@ pub unsafe extern "C" fn make_generator(_thread: Thread, frame: Frame) -> Obj {
             put::<Obj>(to, place, field(frame, place));
             put::<Obj>(frame, place, ptr::null_mut());
         }
-        slots::show(to, count);
+        let all = count + entries as i32;
+        for k in count..all {
+            let entry = *array.offset((k - count) as isize);
+            put::<Obj>(to, f::LOCALSPLUS + 8 * k, entry);
+        }
+        frames::set_depth(to, all);
+        slots::show(to, all);
         put::<i8>(generator.cast(), g::FRAME_STATE, g::STATE_CREATED as i8);
         generator
     }

@@ -2,21 +2,26 @@
 //!
 //! Safety: the contract of [`super`].
 
-use crate::abi;
+use crate::abi::{self, changed};
 use crate::capi::{Frame, Obj, Thread, field, frame_name, interned};
 use crate::runtime::Gil;
 use pyo3_ffi::*;
 use std::ptr;
 
 pub unsafe extern "C" fn import_name(
-    _thread: Thread,
+    thread: Thread,
     frame: Frame,
     name: i64,
+    lazy: i64,
     level: Obj,
     names: Obj,
 ) -> Obj {
     // SAFETY: the thread's frame, whose code has a name of this number, and live operands.
     unsafe {
+        let text = frame_name(frame, name);
+        if let Some(module) = changed::import_name(thread, frame, text, lazy, level, names) {
+            return module;
+        }
         let import = interned!("__import__");
         let mut function = ptr::null_mut();
         if import.is_null()
@@ -34,7 +39,7 @@ pub unsafe extern "C" fn import_name(
             locals = Py_None();
         }
         let args = [
-            frame_name(frame, name),
+            text,
             field(frame, abi::frame::GLOBALS),
             locals,
             names,
@@ -46,11 +51,14 @@ pub unsafe extern "C" fn import_name(
     }
 }
 
-pub unsafe extern "C" fn import_from(_thread: Thread, frame: Frame, name: i64, module: Obj) -> Obj {
+pub unsafe extern "C" fn import_from(thread: Thread, frame: Frame, name: i64, module: Obj) -> Obj {
     // SAFETY: the thread's frame, whose code has a name of this number, and a live operand; the
     // lock is held.
     unsafe {
         let name = frame_name(frame, name);
+        if let Some(value) = changed::import_from(thread, frame, module, name) {
+            return value;
+        }
         let mut value = ptr::null_mut();
         if PyObject_GetOptionalAttr(module, name, &mut value) != 0 {
             return value;

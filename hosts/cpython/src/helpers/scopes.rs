@@ -2,7 +2,7 @@
 //!
 //! Safety: the contract of [`super`].
 
-use crate::abi;
+use crate::abi::{self, changed};
 use crate::capi::{
     _PyEval_FormatExcCheckArg, _PyEval_FormatExcUnbound, _PyFunction_SetVersion, Frame, Obj,
     current_thread, field, frame_name, interned, set_field,
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn load_global(frame: Frame, name: i64) -> Obj {
         }
         let cell = PLACES.of(globals, name);
         let known = (*cell).value(globals, name);
-        if !known.is_null() {
+        if !known.is_null() && !changed::is_deferred(known) {
             return Py_NewRef(known);
         }
         let value = global_or_builtin(frame, name);
@@ -116,7 +116,7 @@ unsafe fn global_or_builtin(frame: Frame, name: Obj) -> Obj {
         {
             name_error(name);
         }
-        value
+        changed::found(globals, name, value)
     }
 }
 
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn load_name(frame: Frame, name: i64) -> Obj {
         {
             name_error(name);
         }
-        value
+        changed::found(globals(frame), name, value)
     }
 }
 

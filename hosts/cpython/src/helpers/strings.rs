@@ -28,6 +28,12 @@ pub(super) unsafe fn width(text: Obj) -> usize {
     }
 }
 
+/// Returns whether all characters of an exact string are ASCII.
+pub(super) unsafe fn is_ascii(text: Obj) -> bool {
+    // SAFETY: the caller's: a live string.
+    unsafe { field::<u32>(text, unicode::STATE) & unicode::STATE_ASCII as u32 != 0 }
+}
+
 pub(super) unsafe fn bytes<'a>(text: Obj) -> &'a [u8] {
     // SAFETY: the caller's: a live compact string, whose characters follow its head; they do not
     // change while it lives.

@@ -2,7 +2,7 @@
 //! for a dict whose keys did not change.
 
 use super::{Context, Set};
-use crate::abi::{dict, dict_keys as keys, dict_versions, gc_head, object};
+use crate::abi::{changed, dict, dict_keys as keys, dict_versions, gc_head, object};
 use crate::namespace::{FAILED, cell};
 use cladonia::facts::Effects;
 use cladonia::host::names;
@@ -57,6 +57,7 @@ pub(super) fn find(b: &mut Builder<'_>, p: &[Value], slow: Block) -> (Value, Val
     let null = b.is_null(value);
     let some = b.op(Opcode::Bnot, &[null]);
     b.guard(some, slow);
+    changed::check_found(b, value, slow);
     (entry, value)
 }
 

@@ -59,8 +59,6 @@ unsafe extern "C" {
     pub fn _Py_MakeCoro(func: Object) -> Object;
     /// The iterator that `await` uses.
     pub fn _PyCoro_GetAwaitableIter(object: Object) -> Object;
-    /// The iterator that a suspended generator delegates to, or null.
-    pub fn _PyGen_yf(generator: Object) -> Object;
     /// Raises the error that an object cannot be awaited, unless an exception is pending.
     pub fn _PyEval_FormatAwaitableError(ts: Thread, class: *mut PyTypeObject, place: c_int);
     /// Raises an exception whose cause is the pending one; returns null.

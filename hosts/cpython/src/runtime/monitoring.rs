@@ -479,12 +479,33 @@ unsafe fn jump_event(gil: Gil, code: Object, from: i64, to: i64) -> Object {
     }
 }
 
+/// The type of the iterator that takes the place of a container with an index on the stack when
+/// compiled code takes over the frame.
+fn iterator_of(container: Type) -> Type {
+    if container <= Type::LIST_EXACT {
+        Type::LIST_ITER
+    } else if container <= Type::TUPLE_EXACT {
+        Type::TUPLE_ITER
+    } else {
+        Type::OBJECT
+    }
+}
+
 /// Types of a frame's locals, and of `depth` entries of its stack.
 unsafe fn live_types(gil: Gil, frame: Frame, shape: &CodeShape, depth: u32) -> Vec<Type> {
     let live_type = gil.runtime().front.live_type;
     (0..shape.nlocalsplus + depth as i32)
-        // SAFETY: these slots hold objects or null.
-        .map(|slot| unsafe { live_type(slots::get(frame, f::LOCALSPLUS + 8 * slot)) })
+        // SAFETY: these slots hold objects or null, or an index above a container.
+        .map(|slot| unsafe {
+            let place = f::LOCALSPLUS + 8 * slot;
+            let ty = live_type(slots::get(frame, place));
+            let is_last = slot + 1 == shape.nlocalsplus + depth as i32;
+            if slot < shape.nlocalsplus || is_last || !slots::is_iterated(frame, place) {
+                ty
+            } else {
+                iterator_of(ty)
+            }
+        })
         .collect()
 }
 

@@ -327,12 +327,10 @@ impl Ended {
         // SAFETY: the caller's promise.
         unsafe {
             match awaited {
-                Awaited::Operator(Operation {
-                    op: Op::ForIter, ..
-                }) if result.is_null() => return end_loop(frame),
-                Awaited::Operator(Operation {
-                    op: Op::ForIter, ..
-                }) => push(frame, result),
+                Awaited::Operator(it) if it.op == Op::ForIter && result.is_null() => {
+                    return end_loop(frame, it.operands() as i32);
+                }
+                Awaited::Operator(it) if it.op == Op::ForIter => push(frame, result),
                 Awaited::Operator(operation) => {
                     return Continues::unless_raised(finish(frame, operation, result));
                 }
@@ -435,8 +433,8 @@ impl Continues {
 ///
 /// # Safety
 /// As for [`Ended::come_back`].
-unsafe fn end_loop(frame: Frame) -> Continues {
-    // SAFETY: the caller's promise: the iterator is on top of the stack.
+unsafe fn end_loop(frame: Frame, operands: i32) -> Continues {
+    // SAFETY: the caller's promise: the iterator is so far below the top of the stack.
     unsafe {
         if PyErr_Occurred().is_null() {
             return Continues::Again;
@@ -455,7 +453,7 @@ unsafe fn end_loop(frame: Frame) -> Continues {
         if exhausted.is_null() {
             return Continues::Raised;
         }
-        let place = f::LOCALSPLUS + 8 * (state::depth(frame) - 1);
+        let place = f::LOCALSPLUS + 8 * (state::depth(frame) - operands);
         let iterator = get(frame, place);
         slots::put(frame, place, exhausted);
         slots::close(iterator);
@@ -507,7 +505,7 @@ unsafe fn finish(frame: Frame, operation: Operation, given: Object) -> bool {
         if raised {
             return false;
         }
-        if operation.truth {
+        if operation.gives_truth() {
             let truth = PyObject_IsTrue(result);
             Py_DECREF(result);
             if truth < 0 {

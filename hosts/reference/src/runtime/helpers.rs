@@ -332,7 +332,9 @@ fn address(op: GeneralOp) -> usize {
             status(Err(names::raise_varargs(see_or_null(a).as_deref())))
         }),
         G::ImportName => {
-            f!(|_t: T, _f: F, _n: i64, _a: Obj, _b: Obj| -> Obj { give(names::no_modules()) })
+            f!(|_t: T, _f: F, _n: i64, _lazy: i64, _a: Obj, _b: Obj| -> Obj {
+                give(names::no_modules())
+            })
         }
         G::ImportFrom => f!(|_t: T, _f: F, _n: i64, _a: Obj| -> Obj { give(names::no_modules()) }),
         G::MatchMapping => f!(|a: Obj| -> i64 { (see(a).kind() == heap::Kind::Dict).into() }),
@@ -418,7 +420,9 @@ fn address(op: GeneralOp) -> usize {
         G::HandlePending => f!(|_t: T| -> i64 { status(names::handle_pending()) }),
         G::CallInterpreted => call_interpreted as *const () as usize,
         // This host calls no function with such code.
-        G::MakeGenerator => f!(quiet |_t: T, _f: F| -> Obj { give(no_generators()) }),
+        G::MakeGenerator => {
+            f!(quiet |_t: T, _f: F, _array: *const Obj, _n: i64| -> Obj { give(no_generators()) })
+        }
         G::ResumeInterpreted => f!(
             |_t: T, _generator: Obj, args: *const Obj, count: i64| -> Obj {
                 drop(take_objects(args, count));

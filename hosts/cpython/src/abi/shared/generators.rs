@@ -5,6 +5,8 @@ use crate::abi::read;
 use cladonia::lir::{Builder, IntCond, Opcode, Value};
 use cladonia::ll::Width;
 
+pub use super::forms::ABOVE_ITERATOR;
+
 /// Returns whether the state is that of a generator that has not begun or waits.
 #[inline(always)]
 pub fn may_be_resumed(state: i8) -> bool {
@@ -36,8 +38,12 @@ pub unsafe fn state(generator: *const u8) -> i8 {
 /// LIR for whether a generator has not begun, or waits.
 pub fn waits(b: &mut Builder<'_>, generator: Value) -> Value {
     let state = b.load(Width::U8, generator, generator::FRAME_STATE);
-    // As unsigned bytes, those below 0 are the largest.
-    b.icmp_imm(IntCond::Uge, state, (generator::STATE_CREATED as u8).into())
+    if generator::STATE_CREATED < 0 {
+        // As unsigned bytes, those below 0 are the largest.
+        b.icmp_imm(IntCond::Uge, state, (generator::STATE_CREATED as u8).into())
+    } else {
+        b.icmp_imm(IntCond::Ult, state, generator::STATE_EXECUTING.into())
+    }
 }
 
 /// LIR that lets a generator wait; `delegates` is 1 if it does at a `yield from` or an `await`,

@@ -340,7 +340,6 @@ const PLAIN: &[(u8, Op)] = &[
     (oc::GET_AWAITABLE, Op::GetAwaitable),
     (oc::GET_ITER, Op::GetIter),
     (oc::GET_LEN, Op::GetLen),
-    (oc::GET_YIELD_FROM_ITER, Op::GetYieldFromIter),
     (oc::IMPORT_FROM, Op::ImportFrom),
     (oc::IMPORT_NAME, Op::ImportName),
     (oc::INTERPRETER_EXIT, Op::InterpreterExit),

@@ -42,6 +42,7 @@ pub const PLAIN: &[(u8, Op)] = &[
     (oc::BUILD_CONST_KEY_MAP, Op::BuildConstKeyMap),
     (oc::LOAD_ASSERTION_ERROR, Op::LoadAssertionError),
     (oc::RETURN_CONST, Op::ReturnConst),
+    (oc::GET_YIELD_FROM_ITER, Op::GetYieldFromIter),
 ];
 
 /// Builds a template string: there are none.
@@ -105,3 +106,6 @@ pub const GLOBAL_EVENTS: usize = 15;
 
 /// Those of a code object.
 pub const LOCAL_EVENTS: usize = 10;
+
+/// The number of entries on the stack above the iterator of a loop or of a delegation: none.
+pub const ABOVE_ITERATOR: i32 = 0;

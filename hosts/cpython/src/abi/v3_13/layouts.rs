@@ -399,6 +399,7 @@ layout! {
         RUNTIME = 24, "`runtime_state`.";
         INTERPRETER = 48, "`interpreter_state`.";
         THREAD = 152, "`thread_state`.";
+        THREAD_CHUNK = 7, "The place of `datastack_chunk` in that group.";
         FRAME = 224, "`interpreter_frame`.";
         CODE = 272, "`code_object`.";
         OBJECT = 352, "`pyobject`.";

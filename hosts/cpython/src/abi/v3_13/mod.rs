@@ -6,6 +6,8 @@
 #[path = "../shared/audit.rs"]
 pub mod audit;
 pub mod calls;
+#[path = "../shared/changed.rs"]
+pub mod changed;
 #[path = "../shared/code_units.rs"]
 pub mod code_units;
 #[path = "../shared/counts.rs"]

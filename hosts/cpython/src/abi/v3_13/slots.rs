@@ -83,6 +83,15 @@ pub unsafe fn hide(_frame: *mut u8, _slots: i32) -> bool {
     true
 }
 
+/// Returns whether a slot of a frame's stack has a container whose items a loop takes by the index
+/// in the slot above it: never.
+///
+/// # Safety
+/// None here.
+pub unsafe fn is_iterated(_frame: *const u8, _place: i32) -> bool {
+    false
+}
+
 /// The function that makes a frame of compiled code one of the interpreter, for LIR: it does so for
 /// all slots that are in use. `None` if there is nothing to do.
 pub const SHOW: Option<unsafe extern "C" fn(*mut u8)> = None;

@@ -89,6 +89,7 @@ pub const PLAIN: &[(u8, Op)] = &[
     (oc::LOAD_FAST_BORROW, Op::LoadFastBorrow),
     (oc::NOT_TAKEN, Op::Nop),
     (oc::POP_ITER, Op::PopTop),
+    (oc::GET_YIELD_FROM_ITER, Op::GetYieldFromIter),
 ];
 
 /// Builds a template string of strings and values.
@@ -186,3 +187,23 @@ pub const GLOBAL_EVENTS: usize = 16;
 
 /// Those of a code object.
 pub const LOCAL_EVENTS: usize = 11;
+
+/// The number of entries on the stack above the iterator of a loop or of a delegation: none.
+pub const ABOVE_ITERATOR: i32 = 0;
+
+/// Returns whether loops take the items of an object by their index: never.
+///
+/// # Safety
+/// None here.
+pub unsafe fn is_iterated(_object: Obj) -> bool {
+    false
+}
+
+/// An iterator that continues at an index of an object [whose items are taken by
+/// index](is_iterated): there is none.
+///
+/// # Safety
+/// None here.
+pub unsafe fn iterator(_container: Obj, _index: i64) -> Option<Obj> {
+    None
+}

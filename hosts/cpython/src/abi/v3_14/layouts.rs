@@ -406,6 +406,7 @@ layout! {
         RUNTIME = 24, "`runtime_state`.";
         INTERPRETER = 48, "`interpreter_state`.";
         THREAD = 176, "`thread_state`.";
+        THREAD_CHUNK = 7, "The place of `datastack_chunk` in that group.";
         FRAME = 248, "`interpreter_frame`.";
         CODE = 312, "`code_object`.";
         OBJECT = 400, "`pyobject`.";

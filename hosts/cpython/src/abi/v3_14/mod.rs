@@ -5,20 +5,26 @@
 
 #[path = "../shared/audit.rs"]
 pub mod audit;
+#[path = "../tagged/calls.rs"]
 pub mod calls;
+#[path = "../shared/changed.rs"]
+pub mod changed;
 #[path = "../shared/code_units.rs"]
 pub mod code_units;
 #[path = "../shared/counts.rs"]
 pub mod counts;
 #[path = "../shared/declared.rs"]
 mod declared;
+#[path = "../tagged/dict_versions.rs"]
 pub mod dict_versions;
 #[path = "../shared/eval_breaker.rs"]
 pub mod eval_breaker;
+#[path = "../tagged/exports.rs"]
 pub mod exports;
 #[path = "../shared/feedback.rs"]
 pub mod feedback;
 mod forms;
+#[path = "../tagged/frames.rs"]
 pub mod frames;
 #[path = "../shared/free_floats.rs"]
 pub mod free_floats;
@@ -30,17 +36,20 @@ pub mod layouts;
 #[path = "../shared/monitoring.rs"]
 pub mod monitoring;
 mod opcodes;
+#[path = "../tagged/recursion.rs"]
 pub mod recursion;
 #[path = "../shared/savings.rs"]
 mod savings;
 #[cfg(test)]
 #[path = "../shared/tests.rs"]
 mod shared_tests;
+#[path = "../tagged/slots.rs"]
 pub mod slots;
 #[path = "../shared/tables.rs"]
 pub mod tables;
 #[cfg(test)]
 mod tests;
+#[path = "../tagged/tier2.rs"]
 pub mod tier2;
 
 pub use declared::declare;

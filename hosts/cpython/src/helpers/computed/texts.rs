@@ -2,7 +2,7 @@
 
 use super::{NONE, Raw};
 use crate::capi::Obj;
-use crate::helpers::strings::{bytes, width};
+use crate::helpers::strings::{self, bytes, width};
 use pyo3_ffi::*;
 use std::ffi::CStr;
 
@@ -29,7 +29,7 @@ pub const METHODS: &[(&CStr, Raw)] = &[
 /// The characters of an ASCII string.
 unsafe fn ascii<'a>(text: Obj) -> Option<&'a [u8]> {
     // SAFETY: the caller's: a live exact string.
-    unsafe { PyUnicode_IS_ASCII(text) != 0 }.then(|| unsafe { bytes(text) })
+    unsafe { strings::is_ascii(text) }.then(|| unsafe { bytes(text) })
 }
 
 macro_rules! tests {
@@ -80,7 +80,7 @@ unsafe fn is_of_case(text: Obj, one: fn(&u8) -> bool, other: fn(&u8) -> bool) ->
 
 unsafe extern "C" fn is_ascii(text: Obj) -> i64 {
     // SAFETY: the caller's: a live exact string.
-    unsafe { i64::from(PyUnicode_IS_ASCII(text) != 0) }
+    unsafe { i64::from(strings::is_ascii(text)) }
 }
 
 /// The operands' characters, if both have characters of one width. If only the widths differ, the

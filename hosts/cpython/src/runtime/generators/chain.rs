@@ -19,6 +19,7 @@ use super::{
     Gil, ResumeCell, cell_of, enter_unit, frame_of, is_resumable, is_suspended, resume_in_place,
 };
 use crate::intrinsics::is_leaf;
+use abi::generators::ABOVE_ITERATOR as ABOVE;
 use abi::code_units::{SEND_TO_RESUME, WAIT_TO_NEXT, after_loop, after_send};
 use abi::{
     eval_breaker, frame as f, frames as frame_state, generator as g, generators as states, slots,
@@ -160,7 +161,7 @@ pub(super) unsafe fn resume(
 /// It waits at a `yield`; the cell belongs to its code.
 #[inline(always)]
 pub(super) unsafe fn forwards(generator: Object, cell: &ResumeCell) -> Option<Forward> {
-    // SAFETY: the caller's promise; the iterator of a loop is on top of the stack.
+    // SAFETY: the caller's promise; the iterator of a loop is on the stack.
     unsafe {
         let forward = forward_of(generator, cell);
         let some = forward.is_some() && Py_TYPE(awaited(generator)) == &raw mut PyGen_Type;
@@ -191,7 +192,7 @@ unsafe fn forward_of(generator: Object, cell: &ResumeCell) -> Forward {
 /// depth of another one.
 #[inline(always)]
 unsafe fn waits_for(generator: Object, depth: &mut i32) -> Option<Object> {
-    // SAFETY: the caller's: a generator that waits for the object on top of its stack.
+    // SAFETY: the caller's: a generator that waits for an object on its stack.
     unsafe {
         let frame = frame_of(generator);
         let object: usize = get(frame, f::FRAME_OBJ);
@@ -205,18 +206,18 @@ unsafe fn waits_for(generator: Object, depth: &mut i32) -> Option<Object> {
             // hides the equality from the compiler.
             *depth = std::hint::black_box(top);
         }
-        Some(slots::get(frame, f::LOCALSPLUS + 8 * (*depth - 1)))
+        Some(slots::get(frame, f::LOCALSPLUS + 8 * (*depth - 1 - ABOVE)))
     }
 }
 
-/// The top of the stack of a waiting generator.
+/// The object for which a generator waits, on top of its stack but for an index.
 #[inline(always)]
 unsafe fn awaited(generator: Object) -> Object {
     // SAFETY: the caller's: its stack is not empty.
     unsafe {
         let frame = frame_of(generator);
         let depth: i32 = frame_state::depth(frame);
-        slots::get(frame, f::LOCALSPLUS + 8 * (depth - 1))
+        slots::get(frame, f::LOCALSPLUS + 8 * (depth - 1 - ABOVE))
     }
 }
 
@@ -238,8 +239,7 @@ impl Chain {
     /// exceptions handled further in.
     #[inline(always)]
     unsafe fn find<'a>(&mut self, cell: &'a ResumeCell, value: Object) -> &'a ResumeCell {
-        // SAFETY: the caller's promises; the top of the stack of a waiting frame is the object that
-        // it waits for. No user code runs meanwhile.
+        // SAFETY: the caller's promises; the stack of a waiting frame has the object that it waits for. No user code runs meanwhile.
         unsafe {
             let quiet = self.quiet;
             let most = get::<i32>(self.ts, t::PY_RECURSION_REMAINING) as isize - 1;
@@ -518,7 +518,7 @@ unsafe fn end_loop_interpreted(gil: Gil, ts: Thread, frame: Frame) -> Object {
     // exception state.
     unsafe {
         show_handled(ts, frame);
-        let depth = frame_state::depth(frame) - 1;
+        let depth = frame_state::depth(frame) - 1 - ABOVE;
         let inner: slots::Word = get(frame, f::LOCALSPLUS + 8 * depth);
         frame_state::set_depth(frame, depth);
         slots::close(inner);

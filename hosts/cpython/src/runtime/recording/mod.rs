@@ -531,7 +531,12 @@ pub unsafe fn operands_of(unit: &UnitState, record: &ExitRecord, frame: *mut u8)
     // SAFETY: the caller's promise: the stack has nulls and objects.
     unsafe {
         let shape: CodeShape = unit.shape;
-        let top = abi::frames::depth(frame);
+        let mut top = abi::frames::depth(frame);
+        let last: Object = abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * (top - 1));
+        if last.is_null() {
+            // Null above an iterator.
+            top -= abi::generators::ABOVE_ITERATOR;
+        }
         let first = (top - count).max(shape.nlocalsplus);
         (first..top)
             .map(|place| abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * place))

@@ -5,7 +5,8 @@
 //! - an object that it does not own, immortal or borrowed from another slot, with the lowest bit
 //!   set;
 //! - nothing, which is 1;
-//! - an int, with both low bits set: the position of an instruction that has raised.
+//! - an int, with both low bits set: the position of an instruction that has raised, or (in 3.15)
+//!   the index at which a loop takes the next item of the list, for example, in the slot below.
 //!
 //! None and the bools are compared with the bit, so it is always set for immortal objects.
 //!
@@ -15,9 +16,10 @@
 //! slot's object find the same object in both forms. Each may be repeated without effect.
 
 use super::frames;
-use super::layouts::{frame, object as o};
+use super::forms;
+use super::layouts::{code, frame, object as o};
 use crate::abi::{read, write};
-use pyo3_ffi::{Py_DECREF, Py_INCREF, PyObject};
+use pyo3_ffi::{Py_DECREF, Py_FatalError, Py_INCREF, PyObject};
 
 /// A slot, as it lies in memory.
 pub type Word = u64;
@@ -141,7 +143,7 @@ pub unsafe fn hide(frame: *mut u8, slots: i32) -> bool {
     // SAFETY: the caller's promise; a borrowed object is alive, since it is in its slot.
     unsafe {
         let slots = first(frame, slots);
-        if slots.iter().any(|slot| slot & INT == INT) {
+        if slots.iter().any(|slot| slot & INT == INT) && !make_iterators(frame, slots) {
             return false;
         }
         for slot in slots {
@@ -156,6 +158,50 @@ pub unsafe fn hide(frame: *mut u8, slots: i32) -> bool {
     }
 }
 
+/// Where a loop has a container and an index on the stack, puts an iterator of that container, and
+/// null, in their place. False, with the slots as they are, if an int is no such index, or if there
+/// is no memory.
+#[cold]
+unsafe fn make_iterators(frame: *mut u8, slots: &mut [Word]) -> bool {
+    // SAFETY: the caller's promise: a frame's slots, locals first.
+    unsafe {
+        let locals: i32 = read(self::code(frame), code::NLOCALSPLUS);
+        let is_index = |slots: &[Word], k: usize| slots[k] & INT == INT;
+        let may_become = |k: usize| {
+            k > locals as usize
+                && !is_index(slots, k - 1)
+                && forms::is_iterated(object(slots[k - 1]))
+        };
+        let indexes = || (0..slots.len()).filter(|k| is_index(slots, *k));
+        if !indexes().all(may_become) {
+            return false;
+        }
+        for k in indexes().collect::<Vec<usize>>() {
+            let container = slots[k - 1];
+            let Some(iterator) = forms::iterator(object(container), slots[k] as i64 >> 2) else {
+                return false;
+            };
+            slots[k - 1] = word(iterator);
+            slots[k] = NULL;
+            close(container);
+        }
+        true
+    }
+}
+
+/// Returns whether a slot of a frame's stack has a container whose items a loop takes by the index
+/// in the slot above it.
+///
+/// # Safety
+/// The frame has both slots.
+pub unsafe fn is_iterated(frame: *const u8, place: i32) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let [below, above]: [Word; 2] = read(frame, place);
+        above & INT == INT && below & INT != INT && forms::is_iterated(object(below))
+    }
+}
+
 unsafe extern "C" fn show_all(frame: *mut u8) {
     // SAFETY: called by LIR for a frame that says how many slots are in use.
     unsafe { show(frame, frames::depth(frame)) };
@@ -163,9 +209,12 @@ unsafe extern "C" fn show_all(frame: *mut u8) {
 
 unsafe extern "C" fn hide_all(frame: *mut u8) {
     // SAFETY: the same. The slots of a frame at a position where compiled code may continue have
-    // only objects.
-    let hidden = unsafe { hide(frame, frames::depth(frame)) };
-    debug_assert!(hidden, "a position on the stack of a frame that goes on");
+    // only objects, and indexes of loops.
+    unsafe {
+        if !hide(frame, frames::depth(frame)) {
+            Py_FatalError(c"no memory for an iterator of a generator's loop".as_ptr());
+        }
+    }
 }
 
 /// The function that makes a frame of compiled code one of the interpreter, for LIR: it does so for
