@@ -53,6 +53,7 @@ impl CodeBuilder {
             is_generator: false,
             is_coroutine: false,
             last_first: false,
+            operators_last_first: false,
             globals: 0,
             optimized: true,
             locals: Vec::new(),

@@ -111,7 +111,7 @@ impl Instr {
             depths if !last_first => depths,
             _ if matches!(self.op, Op::BinaryOp | Op::BinarySubscr) => &[],
             _ if self.op == Op::StoreSlice => &[1, 0, 2, 3],
-            [1, 0] if self.drops_last_first(true) => &[0, 1],
+            [1, 0] if self.op != Op::CallIntrinsic2 => &[0, 1],
             [2, 1, 0] => &[0, 1, 2],
             // The bounds of a slice go first in any case.
             depths => depths,
@@ -120,12 +120,12 @@ impl Instr {
 
     /// Returns true if the interpreter drops the operands of this instruction from the top down
     /// when it does not raise.
-    pub fn drops_last_first(&self, last_first: bool) -> bool {
-        let in_order = matches!(
-            self.op,
-            Op::BinaryOp | Op::BinarySubscr | Op::CallIntrinsic2
-        );
-        last_first && !in_order
+    pub fn drops_last_first(&self, code: &Code) -> bool {
+        match self.op {
+            Op::BinaryOp | Op::BinarySubscr => code.operators_last_first,
+            Op::CallIntrinsic2 => false,
+            _ => code.last_first,
+        }
     }
 
     fn dropped_in_order(&self) -> &'static [u8] {
@@ -212,6 +212,9 @@ pub struct Code {
     /// True if the interpreter drops the operands of most instructions from the top down, instead
     /// of in the order in which they were pushed.
     pub last_first: bool,
+    /// True if it does so for binary operators too. They may differ: `a + b` drops `a` first in one
+    /// interpreter where `a < b` drops `b` first.
+    pub operators_last_first: bool,
     /// True if locals are slots; false if they are in a namespace, as in modules and class bodies.
     pub optimized: bool,
     /// Local slots in frame order: name, kind.

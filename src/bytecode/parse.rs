@@ -191,6 +191,7 @@ pub(crate) fn parse_code(line: &mut Line, lines: &mut Lines, scope: &Scope) -> P
         is_generator: false,
         is_coroutine: false,
         last_first: false,
+        operators_last_first: false,
         globals: 0,
         optimized: true,
         locals: Vec::new(),
@@ -266,6 +267,7 @@ impl CodeParser<'_> {
             "generator" => self.code.is_generator = true,
             "coroutine" => self.code.is_coroutine = true,
             "last_first" => self.code.last_first = true,
+            "operators_last_first" => self.code.operators_last_first = true,
             "namespace" => self.code.optimized = false,
             "local" => self.local(line)?,
             "name" => {

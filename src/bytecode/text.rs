@@ -61,6 +61,7 @@ impl fmt::Display for Code {
             (self.is_generator, "generator"),
             (self.is_coroutine, "coroutine"),
             (self.last_first, "last_first"),
+            (self.operators_last_first, "operators_last_first"),
             (!self.optimized, "namespace"),
         ] {
             if flag {

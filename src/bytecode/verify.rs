@@ -329,7 +329,12 @@ impl Verifier<'_> {
             _ => {}
         }
         let hints = instr.hint.len();
-        let operands = (instr.op.info().pops)(instr.arg.min(1 << 24), instr.arg2.min(3)) as usize;
+        // The null beside an iterator has no type to observe.
+        let pair = match instr.op {
+            Op::ForIter | Op::Send | Op::EndSend | Op::CleanupThrow => 0,
+            _ => instr.arg2.min(3),
+        };
+        let operands = (instr.op.info().pops)(instr.arg.min(1 << 24), pair) as usize;
         let fits = hints == 0
             || instr.is_unreached()
             || if instr.op.is_call() {

@@ -118,6 +118,7 @@ pub unsafe fn decode(code: *mut PyObject) -> Result<Code, DecodeError> {
             is_coroutine: has(ffi::CO_COROUTINE | ffi::CO_ASYNC_GENERATOR),
             globals: 0,
             last_first: instructions::LAST_FIRST,
+            operators_last_first: instructions::OPERATORS_LAST_FIRST,
             optimized: has(ffi::CO_OPTIMIZED),
             locals: locals
                 .into_iter()

@@ -77,9 +77,7 @@ impl Builder<'_> {
 
     /// Returns true if the instruction's operands are dropped from the top down.
     fn drops_last_first(&self) -> bool {
-        self.code
-            .instr(self.pc)
-            .drops_last_first(self.code.last_first)
+        self.code.instr(self.pc).drops_last_first(self.code)
     }
 
     /// Pop a slice's bounds, its container, and `n` entries below. The bounds are dropped first,

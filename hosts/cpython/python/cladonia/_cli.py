@@ -240,7 +240,9 @@ def _new_main(loader, **names):
     main = type(sys)("__main__")
     # From 3.14 on, annotations are created on first access.
     annotations = {} if sys.version_info >= (3, 14) else {"__annotations__": {}}
-    main.__dict__.update(__loader__=loader, __spec__=None, **annotations, __builtins__=builtins, **names)
+    # Up to 3.14, a file's module also has the name of a cached one.
+    cached = {"__cached__": None} if "__file__" in names and sys.version_info < (3, 15) else {}
+    main.__dict__.update(__loader__=loader, __spec__=None, **annotations, __builtins__=builtins, **names, **cached)
     sys.modules["__main__"] = main
     return main.__dict__
 
@@ -275,7 +277,7 @@ def _script(command):
     loader = (SourcelessFileLoader if compiled else SourceFileLoader)("__main__", path)
     _set_path0(os.path.dirname(_link_target(path)))
     sys.argv = [name, *command.args]
-    namespace = _new_main(loader, __file__=path, __cached__=None)
+    namespace = _new_main(loader, __file__=path)
 
     def run():
         code = loader.get_code("__main__") if compiled else _native.load().compile_program(source, path, True)
@@ -338,7 +340,7 @@ def _stdin(command):
 
     sys.argv = ["-", *command.args]
     _set_path0("")
-    namespace = _new_main(BuiltinImporter, __file__="<stdin>", __cached__=None)
+    namespace = _new_main(BuiltinImporter, __file__="<stdin>")
     return lambda: exec(_native.load().compile_program(sys.stdin.buffer.read(), "<stdin>", True), namespace)
 
 

@@ -58,9 +58,9 @@ use v3_15 as version;
 
 pub use version::layouts::*;
 pub use version::{
-    ANNOTATE, COLLECTOR_COUNTS, MINOR, NAME, NEWEST_TESTED, calls, changed, code_units, counts, declare,
-    dict_versions, eval_breaker, exports, feedback, frames, free_floats, generators, instructions,
-    monitoring, recursion, slots, tables, tier2,
+    ANNOTATE, COLLECTOR_COUNTS, MINOR, NAME, NEWEST_TESTED, calls, changed, code_units, counts,
+    declare, dict_versions, eval_breaker, exports, feedback, frames, free_floats, generators,
+    instructions, monitoring, recursion, slots, tables, tier2,
 };
 
 use pyo3_ffi as ffi;

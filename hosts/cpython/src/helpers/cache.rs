@@ -11,7 +11,9 @@ use crate::abi;
 use crate::capi::{Obj, field};
 use crate::hashing;
 use crate::objects::instances::drop_one;
-use crate::world::classes::{Descriptor, Storage, descriptor, is_versioned, storage};
+use crate::world::classes::{
+    Descriptor, Storage, changeable_kind, descriptor, is_versioned, storage,
+};
 use pyo3_ffi::*;
 use std::cell::UnsafeCell;
 use std::ptr;
@@ -245,6 +247,7 @@ unsafe fn find_store(class: *mut PyTypeObject, name: Obj) -> Place {
             return Place::General;
         }
         match descriptor(class, name) {
+            _ if changeable_kind(class, name).is_some() => Place::General,
             Descriptor::Slot {
                 offset,
                 writable: true,

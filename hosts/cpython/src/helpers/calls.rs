@@ -5,10 +5,7 @@
 
 use super::{c_functions, cache, exceptions};
 use crate::abi;
-use crate::capi::{
-    _PyEval_EvalFrameDefault, _PyObject_FunctionStr, Frame, Obj, PyMethod_Type, Thread, VectorCall,
-    field,
-};
+use crate::capi::{_PyEval_EvalFrameDefault, Frame, Obj, PyMethod_Type, Thread, VectorCall, field};
 use crate::objects::instances;
 use crate::runtime::capi::GENERATORS;
 use crate::runtime::{Gil, entries, frames, generators, sampling};
@@ -431,7 +428,7 @@ pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -
         let mut tuple = iterable;
         if PyTuple_CheckExact(iterable) == 0 {
             tuple = if (*Py_TYPE(iterable)).tp_iter.is_none() && PySequence_Check(iterable) == 0 {
-                not_iterable(callable, iterable);
+                abi::changed::not_iterable(callable, iterable);
                 ptr::null_mut()
             } else {
                 PySequence_Tuple(iterable)
@@ -541,24 +538,6 @@ unsafe fn call_spread(
             Py_XDECREF(object);
         }
         Some(after_call(thread, result))
-    }
-}
-
-#[cold]
-unsafe fn not_iterable(callable: Obj, args: Obj) {
-    // SAFETY: the caller's: live objects.
-    unsafe {
-        PyErr_Clear();
-        let text = _PyObject_FunctionStr(callable);
-        if !text.is_null() {
-            PyErr_Format(
-                PyExc_TypeError,
-                c"%U argument after * must be an iterable, not %.200s".as_ptr(),
-                text,
-                (*Py_TYPE(args)).tp_name,
-            );
-            Py_DECREF(text);
-        }
     }
 }
 

@@ -24,11 +24,7 @@ pub unsafe extern "C" fn get_iter(thread: Thread, a: Obj) -> Obj {
             return PyObject_GetIter(a);
         };
         if !iterator.is_null() && PyIter_Check(iterator) == 0 {
-            PyErr_Format(
-                PyExc_TypeError,
-                c"iter() returned non-iterator of type '%.100s'".as_ptr(),
-                (*Py_TYPE(iterator)).tp_name,
-            );
+            abi::changed::not_iterator(a, iterator);
             Py_DECREF(iterator);
             return ptr::null_mut();
         }

@@ -258,9 +258,8 @@ pub unsafe fn note_class(gil: Gil, unit: UnitRef, record: &ExitRecord, frame: Fr
     unsafe {
         let (profiled_operands, shape) = (&(&(*unit)).profiled_operands, (*unit).shape);
         let top: i32 = abi::frames::depth(frame);
-        let entry = |k: i32| -> Object {
-            abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * (top - k))
-        };
+        let entry =
+            |k: i32| -> Object { abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * (top - k)) };
         // There may be null above an iterator.
         let object = match entry(1) {
             null if null.is_null() => entry(1 + abi::generators::ABOVE_ITERATOR),

@@ -12,7 +12,7 @@ use super::exits::{self, Values};
 use super::units::{InlinedShape, UnitState};
 use super::{Gil, abi, generators};
 use crate::helpers::{self, operator_rest};
-use abi::{frame as f, frames as state, slots, thread as t};
+use abi::{frame as f, frames as state, instructions, slots, thread as t};
 use cladonia::bytecode::{Awaited, COMPARISON, Op, Operation};
 use cladonia::exits::{ExitRecord, Source};
 use pyo3_ffi::*;
@@ -501,7 +501,14 @@ unsafe fn finish(frame: Frame, operation: Operation, given: Object) -> bool {
         // Code that inspects the frame meanwhile sees a stack without them; nothing is pushed in
         // their place.
         state::set_depth(frame, base);
-        (0..count).for_each(|k| slots::close(get(frame, place(k))));
+        let is_binary = matches!(operation.op, Op::BinaryOp | Op::BinarySubscr);
+        for k in 0..count {
+            let k = match is_binary && instructions::OPERATORS_LAST_FIRST {
+                true => count - 1 - k,
+                false => k,
+            };
+            slots::close(get(frame, place(k)));
+        }
         if raised {
             return false;
         }

@@ -9,8 +9,8 @@
 //! `check_inline_values` and `load_field`; the class itself is checked by a guard before the plan.
 
 use super::classes::{
-    Descriptor, InlineValues, Storage, descriptor, is_immutable, is_versioned, setter, storage,
-    wrapped_callable,
+    Descriptor, InlineValues, Storage, changeable_kind, descriptor, is_immutable, is_versioned,
+    setter, storage, wrapped_callable,
 };
 use super::dictionaries;
 use super::{CPythonWorld, Name, PlanIds, call, class_of, handle_of, object_of};
@@ -52,7 +52,9 @@ impl CPythonWorld<'_> {
             if !generic || !is_versioned(class) {
                 return None;
             }
-            self.instance_attribute(class, &Name::new(name)?, class_assumption(handle, class))
+            let name = Name::new(name)?;
+            let assumptions = attribute_assumptions(handle, class, &name)?;
+            self.instance_attribute(class, &name, assumptions)
         }
     }
 
@@ -246,7 +248,7 @@ impl CPythonWorld<'_> {
                 return None;
             }
             let name = Name::new(name)?;
-            if descriptor(meta, name.0).goes_first() {
+            if descriptor(meta, name.0).goes_first() || changeable_kind(meta, name.0).is_some() {
                 return None;
             }
             let found = _PyType_Lookup(class, name.0);
@@ -270,7 +272,8 @@ impl CPythonWorld<'_> {
             } else {
                 return None;
             };
-            let mut assumptions = class_assumption(objects::class_handle(class), class);
+            let mut assumptions =
+                attribute_assumptions(objects::class_handle(class), class, &name)?;
             let mut guards = Vec::new();
             if meta != type_ {
                 // The metaclass of a class may be assigned to if it is user-defined, and nothing
@@ -302,6 +305,7 @@ impl CPythonWorld<'_> {
                 return None;
             }
             let name = Name::new(name)?;
+            let assumptions = attribute_assumptions(handle, class, &name)?;
             let (store, quiet) = match descriptor(class, name.0) {
                 Descriptor::Slot {
                     offset,
@@ -313,7 +317,7 @@ impl CPythonWorld<'_> {
                 found if found.goes_first() => {
                     return Some(StorePlan::Setter {
                         function: handle_of(setter(class, name.0)?)?,
-                        assumptions: class_assumption(handle, class),
+                        assumptions,
                     });
                 }
                 _ => match Place::of(class, &name)? {
@@ -334,7 +338,7 @@ impl CPythonWorld<'_> {
                 guards: Vec::new(),
                 store,
                 quiet,
-                assumptions: class_assumption(handle, class),
+                assumptions,
             })
         }
     }
@@ -398,6 +402,27 @@ impl Place {
                 Storage::None | Storage::Other => None,
             }
         }
+    }
+}
+
+/// The assumptions for a plan for an attribute of a class's instances: that the class stays as it
+/// is, and the class of the value that the class has for that name. `None` if changes of that are
+/// not reported.
+unsafe fn attribute_assumptions(
+    handle: ClassHandle,
+    class: *mut PyTypeObject,
+    name: &Name,
+) -> Option<Vec<Assumption>> {
+    // SAFETY: the caller's: live classes.
+    unsafe {
+        let mut assumptions = class_assumption(handle, class);
+        if let Some(kind) = changeable_kind(class, name.0) {
+            if !is_versioned(kind) {
+                return None;
+            }
+            assumptions.extend(class_assumption(objects::class_handle(kind), kind));
+        }
+        Some(assumptions)
     }
 }
 

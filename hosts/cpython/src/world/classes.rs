@@ -77,6 +77,25 @@ pub(crate) unsafe fn descriptor(class: *mut PyTypeObject, name: Obj) -> Descript
     }
 }
 
+/// The class of the attribute `name` of `class`, if other code can still change it. With a method
+/// `__get__` or `__set__` added to it, the attribute becomes another kind of descriptor, though
+/// `class` itself stays as it is.
+pub(crate) unsafe fn changeable_kind(
+    class: *mut PyTypeObject,
+    name: Obj,
+) -> Option<*mut PyTypeObject> {
+    // SAFETY: the caller's: a live class and a str.
+    unsafe {
+        let found = _PyType_Lookup(class, name);
+        if found.is_null() {
+            PyErr_Clear();
+            return None;
+        }
+        let kind = Py_TYPE(found);
+        (!is_immutable(kind)).then_some(kind)
+    }
+}
+
 /// The role of an attribute that was found, in a lookup on an instance of `class`.
 pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Descriptor {
     // SAFETY: the caller's: a live class and a value of it or of one of its bases.

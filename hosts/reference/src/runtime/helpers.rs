@@ -332,9 +332,11 @@ fn address(op: GeneralOp) -> usize {
             status(Err(names::raise_varargs(see_or_null(a).as_deref())))
         }),
         G::ImportName => {
-            f!(|_t: T, _f: F, _n: i64, _lazy: i64, _a: Obj, _b: Obj| -> Obj {
-                give(names::no_modules())
-            })
+            f!(
+                |_t: T, _f: F, _n: i64, _lazy: i64, _a: Obj, _b: Obj| -> Obj {
+                    give(names::no_modules())
+                }
+            )
         }
         G::ImportFrom => f!(|_t: T, _f: F, _n: i64, _a: Obj| -> Obj { give(names::no_modules()) }),
         G::MatchMapping => f!(|a: Obj| -> i64 { (see(a).kind() == heap::Kind::Dict).into() }),

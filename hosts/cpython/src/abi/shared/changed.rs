@@ -1,8 +1,8 @@
 //! Functions of the interpreter that 3.15 changes, as they were before it.
 
-use crate::capi::{Frame, Obj, Thread};
+use crate::capi::{_PyObject_FunctionStr, Frame, Obj, Thread};
 use cladonia::lir::{Block, Builder, Value};
-use pyo3_ffi::PyObject;
+use pyo3_ffi::{Py_DECREF, Py_TYPE, PyErr_Clear, PyErr_Format, PyExc_TypeError, PyObject};
 use std::ffi::c_int;
 
 #[allow(improper_ctypes)]
@@ -25,6 +25,44 @@ pub unsafe fn merge_names(thread: Thread, dict: Obj, other: Obj, callable: Obj) 
             _PyEval_FormatKwargsError(thread, callable, other);
         }
         is_merged
+    }
+}
+
+/// Raises the error that the operand of a star in a call is not iterable.
+///
+/// # Safety
+/// Live objects.
+#[cold]
+pub unsafe fn not_iterable(callable: Obj, args: Obj) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        PyErr_Clear();
+        let text = _PyObject_FunctionStr(callable);
+        if !text.is_null() {
+            PyErr_Format(
+                PyExc_TypeError,
+                c"%U argument after * must be an iterable, not %.200s".as_ptr(),
+                text,
+                (*Py_TYPE(args)).tp_name,
+            );
+            Py_DECREF(text);
+        }
+    }
+}
+
+/// Raises the error that `__iter__` of an object has returned no iterator.
+///
+/// # Safety
+/// Live objects.
+#[cold]
+pub unsafe fn not_iterator(_iterable: Obj, found: Obj) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        PyErr_Format(
+            PyExc_TypeError,
+            c"iter() returned non-iterator of type '%.100s'".as_ptr(),
+            (*Py_TYPE(found)).tp_name,
+        );
     }
 }
 
@@ -58,12 +96,7 @@ pub unsafe fn import_name(
 /// # Safety
 /// None here.
 #[inline(always)]
-pub unsafe fn import_from(
-    _thread: Thread,
-    _frame: Frame,
-    _module: Obj,
-    _name: Obj,
-) -> Option<Obj> {
+pub unsafe fn import_from(_thread: Thread, _frame: Frame, _module: Obj, _name: Obj) -> Option<Obj> {
     None
 }
 

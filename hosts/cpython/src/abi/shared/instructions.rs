@@ -28,7 +28,7 @@ pub struct Instruction {
     pub next: u32,
 }
 
-pub use super::forms::{LAST_FIRST, implicit_constant};
+pub use super::forms::{LAST_FIRST, OPERATORS_LAST_FIRST, implicit_constant};
 
 /// An op with its two arguments; a target is a code unit still.
 pub type Part = (Op, u32, u32);

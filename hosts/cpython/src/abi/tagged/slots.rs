@@ -15,8 +15,8 @@
 //! code that reads frames as it does, may use them. The collector and other code that only reads a
 //! slot's object find the same object in both forms. Each may be repeated without effect.
 
-use super::frames;
 use super::forms;
+use super::frames;
 use super::layouts::{code, frame, object as o};
 use crate::abi::{read, write};
 use pyo3_ffi::{Py_DECREF, Py_FatalError, Py_INCREF, PyObject};

@@ -13,6 +13,9 @@ use cladonia::types::Type;
 /// order in which they were pushed.
 pub const LAST_FIRST: bool = false;
 
+/// True if it does so for the operands of binary operators too.
+pub const OPERATORS_LAST_FIRST: bool = false;
+
 /// True if a call with a star always takes named arguments from the stack, a null if there are
 /// none.
 pub const NULL_FOR_NAMES: bool = false;

@@ -7,7 +7,8 @@ use crate::capi::{Frame, Obj, Thread, current_thread};
 use cladonia::lir::{Block, Builder, IntCond, Value};
 use cladonia::ll::Width;
 use pyo3_ffi::{
-    Py_DECREF, Py_None, Py_TYPE, Py_XDECREF, Py_XNewRef, PyObject, PyObject_SetItem, PyTypeObject,
+    Py_DECREF, Py_None, Py_TYPE, Py_XDECREF, Py_XNewRef, PyErr_Clear, PyErr_Format,
+    PyExc_TypeError, PyObject, PyObject_SetItem, PyTypeObject,
 };
 use std::ffi::c_int;
 use std::ptr;
@@ -56,6 +57,40 @@ pub unsafe fn merge_names(thread: Thread, dict: Obj, other: Obj, callable: Obj) 
             Py_XDECREF(twice);
         }
         is_merged
+    }
+}
+
+/// Raises the error that the operand of a star in a call is not iterable.
+///
+/// # Safety
+/// Live objects.
+#[cold]
+pub unsafe fn not_iterable(_callable: Obj, args: Obj) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        PyErr_Clear();
+        PyErr_Format(
+            PyExc_TypeError,
+            c"Value after * must be an iterable, not %.200s".as_ptr(),
+            (*Py_TYPE(args)).tp_name,
+        );
+    }
+}
+
+/// Raises the error that `__iter__` of an object has returned no iterator.
+///
+/// # Safety
+/// Live objects.
+#[cold]
+pub unsafe fn not_iterator(iterable: Obj, found: Obj) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        PyErr_Format(
+            PyExc_TypeError,
+            c"%T.__iter__() must return an iterator, not %T".as_ptr(),
+            iterable,
+            found,
+        );
     }
 }
 

@@ -20,6 +20,9 @@ use std::ffi::{c_int, c_longlong};
 /// order in which they were pushed.
 pub const LAST_FIRST: bool = true;
 
+/// True if it does so for the operands of binary operators too.
+pub const OPERATORS_LAST_FIRST: bool = true;
+
 /// True if a call with a star always takes named arguments from the stack, a null if there are
 /// none.
 pub const NULL_FOR_NAMES: bool = true;

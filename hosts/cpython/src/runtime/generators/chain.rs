@@ -19,8 +19,8 @@ use super::{
     Gil, ResumeCell, cell_of, enter_unit, frame_of, is_resumable, is_suspended, resume_in_place,
 };
 use crate::intrinsics::is_leaf;
-use abi::generators::ABOVE_ITERATOR as ABOVE;
 use abi::code_units::{SEND_TO_RESUME, WAIT_TO_NEXT, after_loop, after_send};
+use abi::generators::ABOVE_ITERATOR as ABOVE;
 use abi::{
     eval_breaker, frame as f, frames as frame_state, generator as g, generators as states, slots,
     thread as t,
