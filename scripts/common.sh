@@ -9,7 +9,7 @@ say() { printf '\n== %s\n' "$*"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }
 
 # The versions of CPython that a wheel can be built for, the newest first.
-supported=(3.14 3.13)
+supported=(3.15 3.14 3.13)
 
 # Prints one line with the reason why no wheel of one of some versions can be built for an
 # interpreter; prints nothing if one can.
@@ -54,7 +54,7 @@ find_python() {
             fi
         done
     done
-    fail "Cladonia needs CPython 3.13 or 3.14 and found none; put one on PATH, or name it by --python or \$PYTHON."
+    fail "Cladonia needs CPython 3.13 to 3.15 and found none; put one on PATH, or name it by --python or \$PYTHON."
 }
 
 # Reads `--python P`, an alternative to $PYTHON; the other arguments are left in $arguments.

@@ -294,8 +294,8 @@ general_ops! {
     Reraise "reraise" (frame quiet traced) 1 2 Nothing;
     /// Run the pending work: signals, yielding the lock, collection.
     HandlePending "handle_pending" (thread) 0 0 Nothing;
-    /// Create the generator of the frame, whose locals it takes over. The instruction's position is
-    /// in the frame.
+    /// Create the generator of the frame, whose locals it takes over: array of the entries of its
+    /// stack, which are taken over too. The instruction's position is in the frame.
     MakeGenerator "make_generator" (thread frame variadic quiet) 0 0 Object;
     /// Let the interpreter resume generator a with the array's one entry, which is taken over. The
     /// generator's own state shows if it yielded or returned.

@@ -57,7 +57,7 @@ def _wrong_python():
     import sys
 
     version = sys.version_info[:2]
-    wanted = " or ".join("%d.%d" % each for each in SUPPORTED)
+    wanted = "%d.%d to %d.%d" % (*SUPPORTED[0], *SUPPORTED[-1])
     if sys.implementation.name != "cpython":
         return f"Cladonia needs CPython {wanted}; this is {sys.implementation.name}"
     if version not in SUPPORTED:
