@@ -15,8 +15,8 @@ fn main() {
         "Cladonia supports CPython 3.{OLDEST} to 3.{NEWEST}, this is {version}"
     );
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
-        // CPython 3.15 has debuggers' symbols for code at run time (`__jit_debug_descriptor`) of its
-        // own: the module must use its own ones.
+        // CPython 3.15 has symbols of its own that tell debuggers of code made at run time
+        // (`__jit_debug_descriptor`): the module must use its own ones.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");
     }
 }

@@ -7,8 +7,8 @@ use super::{Code, Instr, Op, Pc};
 use std::collections::VecDeque;
 
 impl Code {
-    /// For each entry of the operand stack before `pc`, whether it is null in every execution; empty
-    /// if control does not come there. The code must be valid.
+    /// For each entry of the operand stack before `pc`, whether it is null in every execution;
+    /// empty if control does not come there. The code must be valid.
     pub fn null_entries(&self, pc: Pc) -> Vec<bool> {
         let mut found: Vec<Option<Vec<bool>>> = vec![None; self.instrs.len()];
         let mut todo = VecDeque::from([(Pc(0), Vec::new())]);

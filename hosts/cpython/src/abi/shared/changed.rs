@@ -113,8 +113,8 @@ pub unsafe fn found(_globals: Obj, _name: Obj, value: Obj) -> Obj {
 /// LIR that continues in `slow` if the value that was found in a namespace is none yet.
 pub fn check_found(_b: &mut Builder<'_>, _value: Value, _slow: Block) {}
 
-/// Returns whether an object in a namespace stands for a module that is still to be imported, so
-/// that a load gives another object.
+/// Returns true if an object in a namespace is in place of a module that is still to be imported,
+/// so that a load gives another object.
 ///
 /// # Safety
 /// None here.

@@ -189,8 +189,8 @@ pub fn check_found(b: &mut Builder<'_>, value: Value, slow: Block) {
     b.guard(other, slow);
 }
 
-/// Returns whether an object in a namespace stands for a module that is still to be imported, so
-/// that a load gives another object.
+/// Returns true if an object in a namespace is in place of a module that is still to be imported,
+/// so that a load gives another object.
 ///
 /// # Safety
 /// `object` is a live object or null.

@@ -225,7 +225,8 @@ pub const GLOBAL_EVENTS: usize = 16;
 /// Those of a code object.
 pub const LOCAL_EVENTS: usize = 16;
 
-/// The number of entries on the stack above the iterator of a loop or of a delegation: one, a place for an index.
+/// The number of entries on the stack above the iterator of a loop or of a delegation: one, a place
+/// for an index.
 pub const ABOVE_ITERATOR: i32 = 1;
 
 /// Returns whether loops take the items of an object by their index (`_tp_iteritem`): a list's, a

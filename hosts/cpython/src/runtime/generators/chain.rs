@@ -239,7 +239,8 @@ impl Chain {
     /// exceptions handled further in.
     #[inline(always)]
     unsafe fn find<'a>(&mut self, cell: &'a ResumeCell, value: Object) -> &'a ResumeCell {
-        // SAFETY: the caller's promises; the stack of a waiting frame has the object that it waits for. No user code runs meanwhile.
+        // SAFETY: the caller's promises; the stack of a waiting frame has the object that it waits
+        // for. No user code runs meanwhile.
         unsafe {
             let quiet = self.quiet;
             let most = get::<i32>(self.ts, t::PY_RECURSION_REMAINING) as isize - 1;
