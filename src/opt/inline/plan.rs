@@ -252,7 +252,11 @@ impl Plan {
         let mut undone = Vec::new();
         for (k, &arg) in args.iter().enumerate() {
             let root = f.object_of(arg);
-            let holds = held.contains(&root) || matches!(f.op(root), Op::Const(_));
+            // A default, which the function keeps alive: no code runs that could replace it.
+            let is_default = matches!(f.op(root), Op::Load(_))
+                && f.object_of(f.arg(root, 0)) == f.object_of(function);
+            let is_kept = matches!(f.op(root), Op::Const(_)) || is_default;
+            let holds = held.contains(&root) || is_kept;
             lent[k] = holds && !is_unmade(f, root) && !assigned.contains(&(k as u32));
             if lent[k] && is_counted(f, root) {
                 undone.push(arg);

@@ -38,10 +38,6 @@ impl Builder<'_> {
             return false;
         };
         let kin = kin.filter(|_| known.is_none());
-        let params = match &kin {
-            Some(_) => params.without_defaults(),
-            None => params,
-        };
         if kin.is_some() && (self.avoids(Reason::Type) || self.avoids(Reason::Shape)) {
             return false;
         }
@@ -51,9 +47,12 @@ impl Builder<'_> {
         let Some(n) = count.or(is_likely.then_some(arity)) else {
             return false;
         };
-        let Some(bound) = params.bind(n, &[]) else {
-            return false;
+        let named = Named::default();
+        let bound = match &kin {
+            Some(kin) => named.bind_kin(&params, n, kin, true),
+            None => named.bind(&params, n),
         };
+        let Some(bound) = bound else { return false };
         self.take_operands(3);
         // The speculation is on one function, not on its code.
         let is_one = kin.is_none() && known.is_none();
@@ -69,6 +68,7 @@ impl Builder<'_> {
         if count.is_none() {
             self.guard_length(tuple, n);
         }
+        let target = self.load_defaults(function, entry_cell, &bound);
         self.pc = call;
         self.start_instr();
         if is_one {
@@ -78,7 +78,7 @@ impl Builder<'_> {
         // The interpreter drops the tuple before the callee begins.
         self.drop_top(1);
         items.into_iter().for_each(|item| self.push_owned(item));
-        self.call_direct(function, entry_cell, base, None, bound, &Named::default());
+        self.call_direct(target, base, None, bound, &named);
         true
     }
 
