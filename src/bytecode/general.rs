@@ -200,6 +200,8 @@ general_ops! {
     BuildSet "build_set" (variadic) 0 0 Object;
     /// A dict of alternating keys and values.
     BuildMap "build_map" (variadic) 0 0 Object;
+    /// A dict of named arguments: alternating names, which are strings, and values.
+    BuildKeywords "build_keywords" (quiet variadic) 0 0 Object;
     /// A dict of values; the operand is the tuple of keys.
     BuildConstKeyMap "build_const_key_map" (variadic) 0 1 Object;
     /// A string of strings.

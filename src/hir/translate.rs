@@ -373,7 +373,7 @@ impl Builder<'_> {
                 self.names_of_call = None;
                 self.drop_entry(names);
             }
-            B::BuildMap if arg == 0 && self.forwards_no_names() => {}
+            B::BuildMap if arg == 0 && self.forwards_names() => {}
             B::CallFunctionEx if arg & 1 == 0 && self.call_spread(self.pc) => {}
             B::CallFunctionEx => {
                 let n = 3 + (arg & 1);

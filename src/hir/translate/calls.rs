@@ -592,7 +592,7 @@ impl Builder<'_> {
                         items.extend([key, self.take_operand(place(argument))]);
                     }
                     self.start_instr();
-                    let dict = self.general(G::BuildMap, [0, 0], items, Type::DICT_EXACT);
+                    let dict = self.general(G::BuildKeywords, [0, 0], items, Type::DICT_EXACT);
                     Operand::Collected(dict)
                 }
             });

@@ -1,19 +1,20 @@
 //! Calls with a tuple of arguments, such as `f(*args)`: a wrapper passes its arguments on.
 
 use super::Named;
-use crate::bytecode::{GeneralOp as G, Op as B, Pc, Reason};
+use crate::bytecode::{ConstValue, GeneralOp as G, Op as B, Pc, Reason};
 use crate::facts::Callee;
 use crate::hir::Op;
-use crate::hir::build::Builder;
+use crate::hir::build::{Builder, Collected};
 use crate::hir::function::Value;
 use crate::types::Type;
 
 impl Builder<'_> {
     /// `f(*args)` of a known function with a tuple of a known number of items, or with one whose
     /// length is speculated to be the number of its parameters: the items become the arguments.
-    /// Speculations are made at the current instruction, and `call` is the one that calls. Returns
-    /// false, and does nothing, for any other call.
-    pub(in crate::hir::translate) fn call_spread(&mut self, call: Pc) -> bool {
+    /// Speculations are made at the current instruction, and `call` is the one that calls. Named
+    /// arguments follow, the values of `keywords`. Returns false, and does nothing, for any other
+    /// call.
+    fn spread(&mut self, call: Pc, named: &Named, keywords: &[Value]) -> bool {
         let base = self.stack.len() - 3;
         let [callable, this, tuple] = [0, 1, 2].map(|i| self.stack[base + i].value);
         let is_tuple = self.ty(tuple) <= Type::TUPLE_EXACT && !self.ty(tuple).is_bottom();
@@ -44,13 +45,14 @@ impl Builder<'_> {
         let count = self.size_of(tuple);
         let arity = params.positional as usize;
         let is_likely = params.takes_just(arity) && !self.avoids(Reason::Length);
-        let Some(n) = count.or(is_likely.then_some(arity)) else {
+        let likely = arity.checked_sub(keywords.len()).filter(|_| is_likely);
+        let Some(n) = count.or(likely) else {
             return false;
         };
-        let named = Named::default();
+        let given = n + keywords.len();
         let bound = match &kin {
-            Some(kin) => named.bind_kin(&params, n, kin, true),
-            None => named.bind(&params, n),
+            Some(kin) => named.bind_kin(&params, given, kin, true),
+            None => named.bind(&params, given),
         };
         let Some(bound) = bound else { return false };
         self.take_operands(3);
@@ -58,6 +60,10 @@ impl Builder<'_> {
         let is_one = kin.is_none() && known.is_none();
         let function = match kin {
             Some(kin) => self.check_kin(callable, kin),
+            None if known.is_some() => {
+                self.assume(assumptions);
+                callable
+            }
             None => {
                 let checked = self.check_receiver(callable, Type::from_object(object));
                 self.f.rely_on(checked);
@@ -78,25 +84,63 @@ impl Builder<'_> {
         // The interpreter drops the tuple before the callee begins.
         self.drop_top(1);
         items.into_iter().for_each(|item| self.push_owned(item));
-        self.call_direct(target, base, None, bound, &named);
+        for &value in keywords {
+            self.push_new_ref(value);
+        }
+        self.call_direct(target, base, None, bound, named);
         true
     }
 
-    /// The number of entries of a tuple, or of an argument's dict, if that is known.
+    /// A call with a tuple of arguments alone: see [`spread`](Self::spread).
+    pub(in crate::hir::translate) fn call_spread(&mut self, call: Pc) -> bool {
+        self.spread(call, &Named::default(), &[])
+    }
+
+    /// The number of items of a tuple, if that is known.
     fn size_of(&self, made: Value) -> Option<usize> {
         let root = self.f.object_of(made);
         match *self.f.op(root) {
             Op::General(G::BuildTuple, _) => Some(self.f.insts[root].args.len()),
             Op::Const(object) => self.world.tuple_items(object).map(|items| items.len()),
-            Op::Arg(k) => *self.inlined?.sizes.get(k as usize)?,
+            Op::Arg(k) => match self.inlined?.collected.get(k as usize)? {
+                Some(Collected::Items(count)) => Some(*count),
+                _ => None,
+            },
             _ => None,
         }
     }
 
-    /// `f(*args, **names)` where `names` is a dict that the caller has made without entries: the
-    /// instructions up to the call, which copy it, are skipped. Returns false, and does nothing, in
-    /// any other place.
-    pub(in crate::hir::translate) fn forwards_no_names(&mut self) -> bool {
+    /// The names of a dict of named arguments that the caller has made, and the number of the
+    /// argument that is the value of the first one.
+    fn names_in(&self, dict: Value) -> Option<(Named, usize)> {
+        let Op::Arg(k) = *self.f.op(self.f.object_of(dict)) else {
+            return None;
+        };
+        let (before, rest) = self.inlined?.collected.split_at_checked(k as usize)?;
+        let Some(Collected::Names(objects)) = rest.first()? else {
+            return None;
+        };
+        let text = |object| match self.world.value(object) {
+            ConstValue::Str(text) => Some(text),
+            _ => None,
+        };
+        let names = objects.iter().map(|object| text(*object));
+        let named = Named {
+            names: names.collect::<Option<_>>()?,
+            objects: objects.clone(),
+        };
+        let further = before.iter().map(|known| match known {
+            Some(Collected::Names(names)) => names.len(),
+            _ => 0,
+        });
+        let cells = self.code.locals.len() + self.code.free_count();
+        Some((named, cells + further.sum::<usize>()))
+    }
+
+    /// `f(*args, **names)` where `names` is a dict that the caller has made: the instructions up to
+    /// the call, which copy it, are skipped, and the call has its values. Returns false, and does
+    /// nothing, in any other place.
+    pub(in crate::hir::translate) fn forwards_names(&mut self) -> bool {
         let ahead = |k: u32| self.code.instrs.get((self.pc.0 + k) as usize);
         let [Some(load), Some(merge), Some(call)] = [1, 2, 3].map(ahead) else {
             return false;
@@ -109,8 +153,13 @@ impl Builder<'_> {
         {
             return false;
         }
-        let names = self.f.object_of(self.locals[load.arg as usize]);
-        let is_empty = self.ty(names) <= Type::DICT_EXACT && self.size_of(names) == Some(0);
-        is_empty && self.call_spread(Pc(self.pc.0 + 3))
+        let Some((named, first)) = self.names_in(self.locals[load.arg as usize]) else {
+            return false;
+        };
+        let keywords = (first..).take(named.objects.len());
+        let keywords: Vec<Value> = keywords
+            .map(|k| self.emit(Op::Arg(k as u32), vec![], Type::OBJECT))
+            .collect();
+        self.spread(Pc(self.pc.0 + 3), &named, &keywords)
     }
 }
