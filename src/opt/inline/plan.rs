@@ -606,6 +606,7 @@ pub(super) fn is_quiet(body: &Function, v: Value) -> bool {
         | Op::NameGet(_)
         | Op::NameGetRaw(..)
         | Op::VirtualTuple
+        | Op::VirtualDict
         | Op::VirtualInstance(..)
         | Op::VirtualIf => false,
         _ => {
