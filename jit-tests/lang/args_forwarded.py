@@ -284,7 +284,138 @@ def replaced(n):
     return out[-6:]
 
 
+def logged(fn):
+    @functools.wraps(fn)
+    def wrapper(self, *args, **kwargs):
+        self.calls += 1
+        return fn(self, *args, **kwargs)
+
+    return wrapper
+
+
+def doubled(fn):
+    def wrapper(self, first, *args):
+        return fn(self, first * 2, *args)
+
+    return wrapper
+
+
+class Account:
+    def __init__(self, total):
+        self.total, self.calls = total, 0
+
+    @logged
+    def put(self, amount, factor=1, *, extra=0):
+        self.total += amount * factor + extra
+        return self.total
+
+    @doubled
+    def rest(self, a, b=3, *c):
+        return self.total % 7 + a + b + len(c)
+
+    @logged
+    @doubled
+    def both(self, a, b=1):
+        return a * b
+
+
+def decorated_methods(n):
+    account, found = Account(5), 0
+    for i in range(n):
+        found += account.put(i) + account.put(i, 2) + account.put(i, extra=3) + account.put(amount=i, factor=2)
+        found += account.rest(i) + account.rest(i, 4) + account.rest(i, 4, 5, 6) + account.both(i) + account.both(i, 3)
+    return found, account.calls
+
+
+def after_one(x, *rest):
+    return add(x, *rest)
+
+
+def after_two(x, y, *rest, **k):
+    return add(x, *rest, **k) + y
+
+
+def mixed_order(n):
+    out = []
+    for i in range(n):
+        for rest in ((), (1,), (1, 2)):
+            try:
+                out.append(after_one(i, *rest))
+            except TypeError as e:
+                out.append(str(e))
+        out.append(after_two(i, 1, 2, c=3))
+        out.append(after_two(i, 1, c=3))
+    return out[-5:]
+
+
+class Keeper:
+    def __init__(self, **kept):
+        self.kept = kept
+
+    def counts(self, a, b=None):
+        return sys.getrefcount(a), sys.getrefcount(b)
+
+    def __call__(self, *a, **k):
+        k["more"] = 1
+        return a, k
+
+
+def others(n):
+    """What is called is no Python function: each gets a dict of its own."""
+    keeper, value = Keeper(x=1), object()
+
+    def call(f, *a, **k):
+        found = f(*a, **k)
+        return found, k
+
+    out = []
+    for i in range(n):
+        out = [call(dict, a=i), call(keeper, 1, z=i), call(Keeper, y=i)[0].kept, call(keeper.counts, value, b=value)[0]]
+        bound = call(functools.partial, add, b=i)[0]
+        out.append((bound.keywords, bound(1)))
+        out.append(call("{a}{b}".format, a=1, b=i)[0])
+        out.append(call(max, [i, 3], key=lambda x: -x)[0])
+    out[1][0][1]["later"] = out[1][1]
+    return out
+
+
+def odd_keys(n):
+    def f(*a, **k):
+        if n in k or not a:
+            k[5] = 6
+        return add(*a, **k)
+
+    out = []
+    for i in range(n):
+        for call in (lambda: f(i, b=1), lambda: f(c=3)):
+            try:
+                out.append(call())
+            except TypeError as e:
+                out.append(str(e))
+    return out[-2:]
+
+
+def from_a_cell(n):
+    """The name of an enclosing function gets another value."""
+
+    def g(x, y=1):
+        return x + y
+
+    def f(*a):
+        return g(*a) + g(1, 2)
+
+    out = []
+    for i in range(n):
+        if i == n - 5:
+            g = lambda x, y=7: x * y
+        if i == n - 2:
+            g = max
+        out.append(f(i, 3))
+    return out[-8:]
+
+
 for _ in range(3):
+    print(decorated_methods(150), mixed_order(80))
     print(plainly(200), through_several(200), local_ones(200), generators(100), methods(150))
     print(changed(60))
 print(wrong(80))
@@ -294,3 +425,6 @@ dies(80)
 print(counted(80))
 print(collected(80))
 print(replaced(80))
+print(others(80))
+print(odd_keys(80))
+print(from_a_cell(80))

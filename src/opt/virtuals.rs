@@ -326,9 +326,7 @@ fn candidate(f: &Function, world: &dyn World, v: Value) -> Option<Kind> {
         }
         Op::General(GeneralOp::BuildKeywords, _) if inst.args.iter().all(|a| is_object(f, *a)) => {
             let names = inst.args.iter().step_by(2);
-            let is_kept = |name: &Value| {
-                matches!(f.op(f.object_of(*name)), Op::Const(name) if name.is_immortal())
-            };
+            let is_kept = |name: &Value| matches!(f.op(f.object_of(*name)), Op::Const(name) if name.is_immortal());
             names.clone().all(is_kept).then_some(Kind::Dict)
         }
         Op::New(ty, call) => match world.instance_access(*ty, call)? {

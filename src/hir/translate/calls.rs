@@ -223,6 +223,18 @@ impl Builder<'_> {
                     self.own(i);
                 }
                 self.start_instr();
+                // A constant is known to live until the call is over, unlike what a cell has.
+                let is_of_cell = matches!(self.f.op(self.f.object_of(callable)), Op::CellGet);
+                let function = match guarded.filter(|_| is_of_cell) {
+                    Some(guard) => {
+                        self.f.rely_on(guard);
+                        let constant = self.assumed(object);
+                        self.replace_callable(base, constant);
+                        self.start_instr();
+                        constant
+                    }
+                    None => function,
+                };
                 let target = Target::new(function, entry_cell);
                 self.call_direct(target, base, None, bound, named);
                 true
