@@ -552,6 +552,12 @@ unsafe fn call_spread(
         } else {
             Py_INCREF(function);
         }
+        // To call a method by names, the interpreter copies its arguments for the time of the call.
+        let copied = match receiver.is_null() || kwnames.is_null() {
+            true => &[],
+            false => &args[1..],
+        };
+        copied.iter().for_each(|object| Py_INCREF(*object));
         let array = args.as_ptr();
         let result =
             call_function(thread, function, array, positional, kwnames).unwrap_or_else(|| {
@@ -562,6 +568,7 @@ unsafe fn call_spread(
                 }
                 after_call(thread, result)
             });
+        copied.iter().for_each(|object| Py_DECREF(*object));
         Py_XDECREF(kwnames);
         if receiver.is_null() {
             return Some(result);
