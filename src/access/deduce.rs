@@ -282,6 +282,7 @@ impl<'w> Deduction<'w> {
                 | G::BuildTuple
                 | G::BuildSet
                 | G::BuildMap
+                | G::BuildKeywords
                 | G::BuildConstKeyMap
                 | G::BuildString
                 | G::ConcatStrings

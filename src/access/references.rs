@@ -184,7 +184,7 @@ impl<'w> Resolver<'w> {
             G::BuildList => instance("list"),
             G::BuildTuple => instance("tuple"),
             G::BuildSet => instance("set"),
-            G::BuildMap | G::BuildConstKeyMap => instance("dict"),
+            G::BuildMap | G::BuildKeywords | G::BuildConstKeyMap => instance("dict"),
             G::BuildString | G::ConcatStrings | G::FormatSimple | G::ConvertValue => {
                 instance("str")
             }

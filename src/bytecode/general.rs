@@ -200,11 +200,14 @@ general_ops! {
     BuildSet "build_set" (variadic) 0 0 Object;
     /// A dict of alternating keys and values.
     BuildMap "build_map" (variadic) 0 0 Object;
+    /// A dict of named arguments: alternating names, which are strings, and values.
+    BuildKeywords "build_keywords" (quiet variadic) 0 0 Object;
     /// A dict of values; the operand is the tuple of keys.
     BuildConstKeyMap "build_const_key_map" (variadic) 0 1 Object;
     /// A string of strings.
     BuildString "build_string" (variadic) 0 0 Object;
-    /// Concatenates two strings. The first grows in place if it has no other reference.
+    /// Concatenates strings. Of two the first grows in place if it has no other reference. If only
+    /// one is not empty, it is the result.
     ConcatStrings "concat_strings" (quiet variadic) 0 0 Object;
     /// Append b to list a.
     ListAppend "list_append_object" (quiet) 0 2 Nothing;

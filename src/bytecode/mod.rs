@@ -240,6 +240,12 @@ impl Code {
         self.argcount + self.kwonly + self.varargs as u32 + self.varkeywords as u32
     }
 
+    /// Number of cells in the closure of a function of this code.
+    pub fn free_count(&self) -> usize {
+        let kinds = self.locals.iter().map(|(_, kind)| *kind);
+        kinds.filter(|kind| *kind == LocalKind::Free).count()
+    }
+
     /// The hints of its instructions and locals.
     pub fn hints(&self) -> impl Iterator<Item = Type> + '_ {
         let hints = self.instrs.iter().flat_map(|instr| &instr.hint);

@@ -17,6 +17,8 @@ use std::fmt;
 pub enum VirtualKind {
     /// A tuple; the fields are its items.
     Tuple,
+    /// A dict; the fields are alternately its keys, strings, and their values.
+    Dict,
     /// A cell; the field is its content, if any.
     Cell,
     /// A method; the fields are the function and the object that it is bound to.
@@ -45,8 +47,9 @@ pub enum VirtualKind {
 
 impl VirtualKind {
     /// The kinds without parameters.
-    pub const NAMED: [VirtualKind; 5] = [
+    pub const NAMED: [VirtualKind; 6] = [
         VirtualKind::Tuple,
+        VirtualKind::Dict,
         VirtualKind::Cell,
         VirtualKind::Method,
         VirtualKind::RangeIter,
@@ -57,6 +60,7 @@ impl VirtualKind {
     pub fn name(&self) -> &'static str {
         match self {
             VirtualKind::Tuple => "tuple",
+            VirtualKind::Dict => "dict",
             VirtualKind::Cell => "cell",
             VirtualKind::Method => "method",
             VirtualKind::RangeIter => "range_iter",

@@ -437,11 +437,13 @@ impl Display for Callee {
                 if let Some(raw) = raw {
                     write!(f, " raw {raw}")?;
                 }
-                if let Some(Kin { check, test, code }) = kin {
-                    write!(f, " kin {check}{}", Each("test", test.as_slice()))?;
-                    if let Some(code) = code {
-                        write!(f, " code {}", Type::from_object(*code))?;
+                if let Some(kin) = kin {
+                    write!(f, " kin {}{}", kin.check, Each("test", kin.test.as_slice()))?;
+                    if let Some(code) = kin.code {
+                        write!(f, " code {}", Type::from_object(code))?;
                     }
+                    let default = Each("default", kin.default.as_slice());
+                    write!(f, "{default}{}", Each("keyword", &kin.keywords))?;
                 }
                 write!(f, "{}", Each("assume", assumptions))
             }
@@ -946,6 +948,12 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
             } else {
                 None
             },
+            default: if line.eat_word("default") {
+                Some(IntrinsicCall::read(line)?)
+            } else {
+                None
+            },
+            keywords: read_each(line, "keyword", IntrinsicCall::read)?,
         })
     } else {
         None

@@ -328,6 +328,26 @@ pub struct Kin {
     pub test: Option<IntrinsicCall>,
     /// The code, for [`World::inlinee`], if it is a constant of the code that is compiled.
     pub code: Option<ObjectHandle>,
+    /// `(function, imms..., from_end) -> object`, if there is one: the default that is so many
+    /// places from the end of those of parameters that may be given by position (1 is the last
+    /// one), borrowed. Fails if the function has fewer.
+    pub default: Option<IntrinsicCall>,
+    /// For each keyword-only parameter `(function, imms...) -> object`: its default, borrowed.
+    /// Fails if it has none. Empty if the host does not provide them.
+    pub keywords: Vec<IntrinsicCall>,
+}
+
+impl Kin {
+    /// The load of the default of a parameter, by number.
+    fn default_of(&self, params: &Parameters, at: usize) -> Option<IntrinsicCall> {
+        let positional = params.positional as usize;
+        if at >= positional {
+            return self.keywords.get(at - positional).cloned();
+        }
+        let mut load = self.default.clone()?;
+        load.imms.push((positional - at) as i64);
+        Some(load)
+    }
 }
 
 /// The parameters of a user function, with the values of arguments that a call leaves out.
@@ -359,6 +379,8 @@ pub enum Argument {
     Given(usize),
     /// The default of an argument that was left out.
     Default(ObjectHandle),
+    /// The same, which is loaded from the function ([`Kin`]).
+    Loaded(IntrinsicCall),
     /// A tuple of these arguments, at least one.
     Rest(Range<usize>),
     /// A dict of these arguments, which are named.
@@ -378,6 +400,31 @@ impl Parameters {
     /// names. None if the call raises. For example, with `def f(a, b=1, *rest, k=2)`, the call
     /// `f(5, 6, 7, k=8)` gives `[Given(0), Given(1), Given(3), Rest(2..3)]`.
     pub fn bind(&self, given: usize, names: &[&str]) -> Option<Vec<Argument>> {
+        let positional = self.positional as usize;
+        // The last ones have defaults.
+        let first_default = positional.checked_sub(self.defaults.len())?;
+        let default = |at: usize| match at.checked_sub(positional) {
+            Some(keyword) => self.keywords[keyword].1,
+            None => Some(self.defaults[at.checked_sub(first_default)?]),
+        };
+        self.bind_with(given, names, |at| default(at).map(Argument::Default))
+    }
+
+    /// The same for a call of any function of a code, which may have other defaults. For example, a
+    /// loop that runs `def f(a, b=i)` calls another `f` each time. The call fails if the function
+    /// has no default where it needs one.
+    pub fn bind_kin(&self, given: usize, names: &[&str], kin: &Kin) -> Option<Vec<Argument>> {
+        let default = |at| kin.default_of(self, at).map(Argument::Loaded);
+        self.bind_with(given, names, default)
+    }
+
+    /// The value of each parameter, with `default` for those left out.
+    fn bind_with(
+        &self,
+        given: usize,
+        names: &[&str],
+        default: impl Fn(usize) -> Option<Argument>,
+    ) -> Option<Vec<Argument>> {
         let by_position = given.checked_sub(names.len())?;
         let positional = self.positional as usize;
         let rest = positional.min(by_position)..by_position;
@@ -409,15 +456,9 @@ impl Parameters {
                 _ => return None,
             }
         }
-        // The last ones have defaults.
-        let first_default = positional.checked_sub(self.defaults.len())?;
-        let defaults = (first_default..).zip(self.defaults.iter().map(|value| Some(*value)));
-        let keywords = (positional..).zip(self.keywords.iter().map(|(_, value)| *value));
-        for (at, value) in defaults.chain(keywords) {
-            let place = &mut bound[at];
-            *place = place.take().or(value.map(Argument::Default));
-        }
-        let mut bound: Vec<Argument> = bound.into_iter().collect::<Option<_>>()?;
+        let bound = bound.into_iter().enumerate();
+        let bound = bound.map(|(at, given)| given.or_else(|| default(at)));
+        let mut bound: Vec<Argument> = bound.collect::<Option<_>>()?;
         bound.extend(self.rest.map(|none| {
             if rest.is_empty() {
                 Argument::Default(none)
@@ -817,8 +858,9 @@ pub trait World {
 
 #[cfg(test)]
 mod tests {
-    use super::Argument::{Given, NamedRest};
-    use super::Parameters;
+    use super::Argument::{Given, Loaded, NamedRest};
+    use super::{IntrinsicCall, IntrinsicId, Kin, Parameters};
+    use cranelift_entity::EntityRef;
 
     /// `def f(a, b, *, k)`.
     fn three() -> Parameters {
@@ -858,6 +900,40 @@ mod tests {
             assert_eq!(f.bind(given, names), None, "{given} {names:?}");
         }
         assert_eq!(Parameters::positional(1).bind(1, &["a"]), None);
+    }
+
+    #[test]
+    fn functions_of_a_code_are_asked_for_their_defaults() {
+        let load = |id, imms: &[i64]| IntrinsicCall {
+            id: IntrinsicId::new(id),
+            imms: imms.to_vec(),
+        };
+        let kin = Kin {
+            check: load(0, &[]),
+            test: None,
+            code: None,
+            default: Some(load(1, &[])),
+            keywords: vec![load(2, &[8])],
+        };
+        let f = three();
+        let default = |from_end| Loaded(load(1, &[from_end]));
+        let named = Loaded(load(2, &[8]));
+        assert_eq!(
+            f.bind_kin(0, &[], &kin),
+            Some(vec![default(2), default(1), named.clone()])
+        );
+        assert_eq!(
+            f.bind_kin(1, &["b"], &kin),
+            Some(vec![default(2), Given(0), named])
+        );
+        assert_eq!(f.bind_kin(3, &[], &kin), None);
+        let without = Kin {
+            default: None,
+            keywords: Vec::new(),
+            ..kin
+        };
+        assert_eq!(f.bind_kin(2, &[], &without), None);
+        assert_eq!(f.bind_kin(1, &["k"], &without), None);
     }
 
     #[test]

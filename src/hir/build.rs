@@ -60,13 +60,23 @@ pub struct Shown<'a> {
     pub types: &'a [Type],
     /// For each argument the classes that it is checked to be one of, if it is.
     pub classes: &'a [Vec<Type>],
-    /// For each argument that the caller has made as a tuple or a dict, the number of its entries.
-    pub sizes: &'a [Option<usize>],
+    /// For each argument what the caller has collected in it, if it has made it.
+    pub collected: &'a [Option<Collected>],
     /// The cells in the function's closure. None if the cells are further arguments, behind the
     /// code's locals.
     pub cells: Option<&'a [ObjectHandle]>,
     /// True if the body returns null where it raises StopIteration ([`Op::CallNext`]).
     pub is_next: bool,
+}
+
+/// The content of a tuple or a dict that the caller has made as an argument.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Collected {
+    /// A tuple of so many items.
+    Items(usize),
+    /// A dict of named arguments with these names. Their values are further arguments of the code,
+    /// behind its locals and the cells of its closure.
+    Names(Vec<ObjectHandle>),
 }
 
 /// Limits on the size of compiled code.

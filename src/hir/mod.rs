@@ -50,7 +50,7 @@ mod verify;
 /// Parts of HIR that bytecode defines.
 pub use crate::bytecode::{BinaryOp, FunctionAttribute, GeneralOp, Gives, Pc, Reason};
 pub use balance::check_balance;
-pub use build::{MAX_INSTRS, Shown, Start, Unsupported, build};
+pub use build::{Collected, MAX_INSTRS, Shown, Start, Unsupported, build};
 pub(crate) use build::{is_builtin_exact, is_of_moment};
 pub(crate) use expressions::{Expressions, Operands};
 pub(crate) use function::drops_quietly;

@@ -329,6 +329,11 @@ hir_ops! {
     /// tuple go drops them, the last one first, as a host's tuple does.
     VirtualTuple = "virtual_tuple" (; .. OPTIONAL) -> virtual_object none OBJECT,
         never, quiet, goes, anew, [], [];
+    /// A dict of named arguments, the operands alternating names and values, that only an exit
+    /// materialises: only frame states and other virtual objects name it. The names are immortal
+    /// constants. The code that lets the dict go drops the values, the first one first.
+    VirtualDict = "virtual_dict" (; .. OPTIONAL) -> virtual_object none OBJECT,
+        never, quiet, goes, anew, [], [];
     /// An instance of a user class (the host's token of it), from one assignment of an attribute to
     /// the next: the place of each attribute, and the operand that it has, in the order in which
     /// they were first assigned. Only an exit materialises it: only frame states, slots of locals

@@ -341,7 +341,7 @@ impl Builder<'_> {
                 self.names_of_call = None;
                 self.drop_entry(names);
             }
-            B::BuildMap if arg == 0 && self.forwards_no_names() => {}
+            B::BuildMap if arg == 0 && self.forwards_names() => {}
             B::CallFunctionEx if arg & 1 == 0 && self.call_spread(self.pc) => {}
             B::CallFunctionEx => {
                 let n = 3 + (arg & 1);
@@ -352,17 +352,12 @@ impl Builder<'_> {
                     self.start_instr();
                     self.guard_null(nothing);
                 }
-                self.take_operands(n);
-                let state = self.state_without(n);
-                let mut args = self.top_values(n);
-                args.remove(1);
-                let v = self.general_at(G::CallEx, [0, 0], args, Type::OBJECT, state);
-                self.forget_top(n);
-                self.push_owned(v);
+                self.call_with_collected(n);
             }
             B::CallIntrinsic1 => self.push_general(G::CallIntrinsic1, [arg as i64, 0], 1),
             B::CallIntrinsic2 => self.push_general(G::CallIntrinsic2, [arg as i64, 0], 2),
             B::BuildTuple => self.build_from(G::BuildTuple, arg, Type::TUPLE_EXACT),
+            B::BuildList if arg > 0 && self.forwards_list(arg) => {}
             B::BuildList => self.build_from(G::BuildList, arg, Type::LIST_EXACT),
             B::BuildSet => self.build_from(G::BuildSet, arg, Type::SET_EXACT),
             B::BuildMap => self.build_from(G::BuildMap, 2 * arg, Type::DICT_EXACT),

@@ -88,7 +88,7 @@ pub fn general(op: G, imms: [i64; 2], args: &[Type]) -> Type {
         G::BuildTuple => Type::TUPLE_EXACT,
         G::BuildList => Type::LIST_EXACT,
         G::BuildSet => Type::SET_EXACT,
-        G::BuildMap | G::BuildConstKeyMap => Type::DICT_EXACT,
+        G::BuildMap | G::BuildKeywords | G::BuildConstKeyMap => Type::DICT_EXACT,
         G::BuildString | G::ConcatStrings => Type::UNICODE_EXACT,
         G::MakeFunction => Type::FUNC,
         G::GetLen => Type::LONG_EXACT,

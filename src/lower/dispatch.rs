@@ -27,6 +27,7 @@ impl HighLevelOp<'_, '_> {
             | Op::BoxIntIf
             | Op::BoxFloatIf
             | Op::VirtualTuple
+            | Op::VirtualDict
             | Op::VirtualInstance(..)
             | Op::VirtualCell
             | Op::VirtualMethod(_)

@@ -637,6 +637,7 @@ fn kind_of(op: &Op) -> (VirtualKind, Vec<Source>) {
             places: places.clone(),
         },
         Op::VirtualCell => VirtualKind::Cell,
+        Op::VirtualDict => VirtualKind::Dict,
         Op::VirtualGenerator(code, at) => VirtualKind::Generator {
             code: *code,
             at: Pc(*at),

@@ -206,6 +206,7 @@ impl Own<'_> {
                     op,
                     GeneralOp::BuildList
                         | GeneralOp::BuildMap
+                        | GeneralOp::BuildKeywords
                         | GeneralOp::BuildTuple
                         | GeneralOp::BuildSet
                 );

@@ -15,6 +15,9 @@
 //! join on which it has different values, as at a loop's header, the values become parameters of
 //! the block, and from there on it is another virtual instance.
 //!
+//! The dict of a call's named arguments is virtual where the called function is inlined and only
+//! passes them on: frame states name it, for the callee's local.
+//!
 //! A cell ([`Op::NewCell`]) is such an instance with one place, which may be empty. An instruction
 //! that makes a closure needs it: the cell is allocated there, with its content at that point, and
 //! the instructions behind that name it. So a variable of a closure that is created at a function's
@@ -199,6 +202,8 @@ struct Candidate {
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
     Tuple,
+    /// Of named arguments, of which only frame states know.
+    Dict,
     /// An instance of a user class, by the host's token, with the type that it has as long as no
     /// other code has it.
     Instance(u64, Type),
@@ -217,7 +222,7 @@ impl Kind {
             Kind::Cell if *f.op(args[0]) == Op::Null => Contents::default(),
             Kind::Cell => Contents::default().with(CONTENT, args[0]),
             Kind::Method(_) => Contents::of_items(args[1..].to_vec()),
-            Kind::Tuple | Kind::Instance(..) => Contents::of_items(args),
+            Kind::Tuple | Kind::Dict | Kind::Instance(..) => Contents::of_items(args),
         }
     }
 
@@ -225,6 +230,7 @@ impl Kind {
     fn op(self, contents: &Contents) -> Op {
         match self {
             Kind::Tuple => Op::VirtualTuple,
+            Kind::Dict => Op::VirtualDict,
             Kind::Instance(class, _) => Op::VirtualInstance(class, contents.places.clone()),
             Kind::Cell => Op::VirtualCell,
             Kind::Method(function) => Op::VirtualMethod(function),
@@ -317,6 +323,11 @@ fn candidate(f: &Function, world: &dyn World, v: Value) -> Option<Kind> {
             if !inst.args.is_empty() && inst.args.iter().all(|a| is_object(f, *a)) =>
         {
             Some(Kind::Tuple)
+        }
+        Op::General(GeneralOp::BuildKeywords, _) if inst.args.iter().all(|a| is_object(f, *a)) => {
+            let names = inst.args.iter().step_by(2);
+            let is_kept = |name: &Value| matches!(f.op(f.object_of(*name)), Op::Const(name) if name.is_immortal());
+            names.clone().all(is_kept).then_some(Kind::Dict)
         }
         Op::New(ty, call) => match world.instance_access(*ty, call)? {
             InstanceAccess::New(class) => Some(Kind::Instance(class, *ty)),
@@ -413,6 +424,8 @@ impl Contents {
             Kind::Tuple | Kind::Cell | Kind::Method(_) => {
                 self.values.iter().rev().copied().collect()
             }
+            // The names are immortal.
+            Kind::Dict => self.values.iter().skip(1).step_by(2).copied().collect(),
             Kind::Instance(..) => {
                 let mut all: Vec<_> = self.places.iter().zip(&self.values).collect();
                 all.sort_by_key(|(place, _)| **place);
@@ -476,6 +489,7 @@ fn plan(
             object,
             start: place,
             made,
+            may_be_shown: kind != Kind::Dict,
             uses: uses.iter().copied().collect(),
             containers: world.containers(object)?,
         };

@@ -133,6 +133,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::BuildList => entry!(build::build_list, 2),
         G::BuildSet => entry!(build::build_set, 2),
         G::BuildMap => entry!(build::build_map, 2),
+        G::BuildKeywords => entry!(build::build_map, 2),
         G::BuildInterpolation => entry!(strings::build_interpolation, 3),
         G::BuildConstKeyMap => entry!(build::build_const_key_map, 3),
         G::BuildString => entry!(build::build_string, 2),

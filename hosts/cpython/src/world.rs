@@ -51,6 +51,7 @@ struct PlanIds {
     check_function: IntrinsicId,
     is_function: IntrinsicId,
     closure_cell: IntrinsicId,
+    function_default: IntrinsicId,
     check_shared_keys: [IntrinsicId; plan::CHECK_SHARED_KEYS.len()],
     load_field: IntrinsicId,
     load_item: IntrinsicId,
@@ -81,6 +82,7 @@ impl PlanIds {
             check_function: host.intrinsic(plan::CHECK_FUNCTION),
             is_function: host.intrinsic(plan::IS_FUNCTION),
             closure_cell: host.intrinsic(plan::CLOSURE_CELL),
+            function_default: host.intrinsic(plan::FUNCTION_DEFAULT),
             check_shared_keys: plan::CHECK_SHARED_KEYS.map(|name| host.intrinsic(name)),
             load_field: host.intrinsic(plan::LOAD_FIELD),
             load_item: host.intrinsic(plan::LOAD_ITEM),
@@ -344,7 +346,7 @@ impl World for CPythonWorld<'_> {
                 PyErr_Clear();
                 return None;
             }
-            let cell = dictionaries::cell(globals.cast(), name.0);
+            let cell = dictionaries::cell(globals, name.0);
             let imms = [globals as i64, name.0 as i64, cell];
             Some(call(self.ids.load_global_value, &imms))
         }

@@ -29,8 +29,25 @@ impl Named {
     /// The arguments that the parameters get from a call with so many arguments, these names
     /// included; None if it raises.
     fn bind(&self, params: &Parameters, given: usize) -> Option<Vec<Argument>> {
-        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        params.bind(given, &names)
+        params.bind(given, &self.texts())
+    }
+
+    /// The same for a call of any function of a code; with the defaults of its function if `loads`.
+    fn bind_kin(
+        &self,
+        params: &Parameters,
+        given: usize,
+        kin: &Kin,
+        loads: bool,
+    ) -> Option<Vec<Argument>> {
+        match loads {
+            true => params.bind_kin(given, &self.texts(), kin),
+            false => self.bind(&params.without_defaults(), given),
+        }
+    }
+
+    fn texts(&self) -> Vec<&str> {
+        self.names.iter().map(String::as_str).collect()
     }
 
     fn is_empty(&self) -> bool {
@@ -44,6 +61,26 @@ const MOST_LENT: usize = u32::BITS as usize;
 /// The most operands of `min` and `max` that are compared in place.
 const MOST_COMPARED: usize = 8;
 
+/// The function of a direct call.
+struct Target {
+    function: Value,
+    entry_cell: u64,
+    /// The defaults that the call has loaded from the function, borrowed, in the order of their
+    /// parameters.
+    loaded: Vec<Value>,
+}
+
+impl Target {
+    /// A function whose defaults are known.
+    fn new(function: Value, entry_cell: u64) -> Target {
+        Target {
+            function,
+            entry_cell,
+            loaded: Vec::new(),
+        }
+    }
+}
+
 /// The source of an argument of a direct call, once the arguments for `*args` and `**kwargs` are in
 /// their tuple and dict.
 enum Operand {
@@ -53,6 +90,8 @@ enum Operand {
     Collected(Value),
     /// A constant.
     Default(ObjectHandle),
+    /// A value that the function keeps alive.
+    Loaded(Value),
 }
 
 /// Returns true if the first parameter gets the first argument: that is not on the stack.
@@ -184,7 +223,20 @@ impl Builder<'_> {
                     self.own(i);
                 }
                 self.start_instr();
-                self.call_direct(function, entry_cell, base, None, bound, named);
+                // A constant is known to live until the call is over, unlike what a cell has.
+                let is_of_cell = matches!(self.f.op(self.f.object_of(callable)), Op::CellGet);
+                let function = match guarded.filter(|_| is_of_cell) {
+                    Some(guard) => {
+                        self.f.rely_on(guard);
+                        let constant = self.assumed(object);
+                        self.replace_callable(base, constant);
+                        self.start_instr();
+                        constant
+                    }
+                    None => function,
+                };
+                let target = Target::new(function, entry_cell);
+                self.call_direct(target, base, None, bound, named);
                 true
             }
             Callee::Class {
@@ -258,7 +310,8 @@ impl Builder<'_> {
                 }
                 self.assume(assumptions);
                 self.take_operands(self.stack.len() - base);
-                self.call_direct(function, entry_cell, base, Some(this), bound, named);
+                let target = Target::new(function, entry_cell);
+                self.call_direct(target, base, Some(this), bound, named);
                 true
             }
             _ if !named.is_empty() => false,
@@ -317,8 +370,7 @@ impl Builder<'_> {
         else {
             return false;
         };
-        // Functions of the same code may have different defaults.
-        let Some(bound) = named.bind(&params.without_defaults(), n) else {
+        let Some(bound) = named.bind_kin(&params, n, &kin, true) else {
             return false;
         };
         if !(self.ty(this) <= Type::NULLPTR) || failed(Reason::Type) || failed(Reason::Shape) {
@@ -327,7 +379,8 @@ impl Builder<'_> {
         self.take_operands(n + 2);
         self.kin.insert(source, object);
         let function = self.check_kin(callable, kin);
-        self.call_direct(function, entry_cell, base, None, bound, named);
+        let target = self.load_defaults(function, entry_cell, &bound);
+        self.call_direct(target, base, None, bound, named);
         true
     }
 
@@ -342,6 +395,20 @@ impl Builder<'_> {
             Some(code) => self.emit(Op::Kin(code), vec![function], self.ty(function)),
             None => function,
         }
+    }
+
+    /// Loads the defaults that a call needs from a function of which only the code is known.
+    fn load_defaults(&mut self, function: Value, entry_cell: u64, bound: &[Argument]) -> Target {
+        let state = self.state();
+        let mut target = Target::new(function, entry_cell);
+        for argument in bound {
+            if let Argument::Loaded(load) = argument {
+                let load = Op::Load(load.clone());
+                let value = self.emit_with(load, vec![function], Type::OBJECT, Some(state));
+                target.loaded.push(value);
+            }
+        }
+        target
     }
 
     /// The code of a function that this unit made (`make_function`).
@@ -444,15 +511,15 @@ impl Builder<'_> {
     /// before them `this`, to which a new reference is taken.
     fn call_direct(
         &mut self,
-        function: Value,
-        entry_cell: u64,
+        target: Target,
         base: usize,
         this: Option<Value>,
         bound: Vec<Argument>,
         named: &Named,
     ) {
         let n = self.stack.len() - base;
-        let operands = self.collect(bound, named);
+        let function = target.function;
+        let operands = self.collect(bound, named, target.loaded);
         if let Some(this) = this {
             self.emit(Op::Incref, vec![this], Type::BOTTOM);
         }
@@ -462,7 +529,7 @@ impl Builder<'_> {
         let state = self.state_without(n - 1);
         let args = self.arguments(function, this, operands);
         let ty = self.result_of_call(function);
-        let v = self.emit_raising(Op::CallDirect(entry_cell), args, ty, state);
+        let v = self.emit_raising(Op::CallDirect(target.entry_cell), args, ty, state);
         let callable = self.stack[base];
         self.forget_call(n);
         self.drop_entry(callable);
@@ -496,12 +563,13 @@ impl Builder<'_> {
 
     /// Allocate the tuple and the dict for further arguments (`*args`, `**kwargs`), as owned
     /// entries of the stack. The other arguments stay at their places.
-    fn collect(&mut self, bound: Vec<Argument>, named: &Named) -> Vec<Operand> {
+    fn collect(&mut self, bound: Vec<Argument>, named: &Named, loaded: Vec<Value>) -> Vec<Operand> {
+        let mut loaded = loaded.into_iter();
         let collected = bound.iter().map(|argument| match argument {
             Argument::Rest(range) => range.len(),
             Argument::NamedRest(taken) => taken.len(),
             Argument::Given(_) => 1,
-            Argument::Default(_) => 0,
+            Argument::Default(_) | Argument::Loaded(_) => 0,
         });
         let given: usize = collected.sum();
         let first_named = given - named.names.len();
@@ -512,6 +580,9 @@ impl Builder<'_> {
             operands.push(match argument {
                 Argument::Given(argument) => Operand::Given(given - argument),
                 Argument::Default(value) => Operand::Default(value),
+                Argument::Loaded(_) => {
+                    Operand::Loaded(loaded.next().expect("a value for each loaded default"))
+                }
                 Argument::Rest(range) => {
                     let first = place(range.start);
                     let items: Vec<Value> = range
@@ -533,7 +604,7 @@ impl Builder<'_> {
                         items.extend([key, self.take_operand(place(argument))]);
                     }
                     self.start_instr();
-                    let dict = self.general(G::BuildMap, [0, 0], items, Type::DICT_EXACT);
+                    let dict = self.general(G::BuildKeywords, [0, 0], items, Type::DICT_EXACT);
                     Operand::Collected(dict)
                 }
             });
@@ -579,6 +650,10 @@ impl Builder<'_> {
                 Operand::Given(from_top) => self.stack[depth - from_top].value,
                 Operand::Collected(value) => value,
                 Operand::Default(object) => self.kept(object),
+                Operand::Loaded(value) => {
+                    self.emit(Op::Incref, vec![value], Type::BOTTOM);
+                    value
+                }
             });
         }
         args

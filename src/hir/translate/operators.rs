@@ -1,6 +1,6 @@
 //! Operators, comparisons and truth.
 
-use crate::bytecode::{BinaryOp, CompareOp, GeneralOp as G, INPLACE, Instr, Op as B, Pc};
+use crate::bytecode::{BinaryOp, CompareOp, GeneralOp as G, INPLACE, Instr, Op as B, Pc, Reason};
 use crate::facts::{Assumption, Operator, OperatorPlan, World};
 use crate::hir::build::Builder;
 use crate::hir::function::Value;
@@ -26,6 +26,9 @@ impl Merge for ClassTruth {
     }
 }
 
+/// The most strings that are joined at once.
+const MOST_JOINED: usize = 16;
+
 impl Builder<'_> {
     pub(super) fn unary(&mut self, op: G, operator: Operator, instr: &Instr) {
         self.own_operands(1);
@@ -42,6 +45,9 @@ impl Builder<'_> {
             return Err(self.unsupported("an unknown binary operator"));
         }
         if self.grow_local(instr) {
+            return Ok(());
+        }
+        if self.join_strings(instr) {
             return Ok(());
         }
         self.own_operands(2);
@@ -91,6 +97,71 @@ impl Builder<'_> {
         self.locals[local] = self.null;
         let state = self.state_without(0);
         let args = vec![left.value, right.value];
+        let v = self.general_at(G::ConcatStrings, [0, 0], args, Type::UNICODE_EXACT, state);
+        self.push_owned(v);
+        true
+    }
+
+    /// `a + b + c` of strings, where the operands behind `b` are locals and constants: one string is
+    /// made of all of them. Returns false for any other addition.
+    fn join_strings(&mut self, instr: &Instr) -> bool {
+        let is_text = |ty: Type| ty <= Type::UNICODE_EXACT && !ty.is_bottom();
+        let is_sum = |i: &Instr| BinaryOp::from_arg(i.arg) == Some(BinaryOp::Add);
+        let is_bet = |s: &Self, i: &Instr, k: usize, v: Value| {
+            is_text(s.ty(v)) || i.hint.get(k) == Some(&Type::UNICODE_EXACT)
+        };
+        let n = self.stack.len();
+        let [left, right] = [n - 2, n - 1].map(|i| self.stack[i].value);
+        if !is_sum(instr)
+            || !is_bet(self, instr, 0, left)
+            || !is_bet(self, instr, 1, right)
+            || self.avoids(Reason::Type)
+        {
+            return false;
+        }
+        let mut more = Vec::new();
+        let mut last = self.pc;
+        while more.len() + 2 < MOST_JOINED {
+            let next = |k| {
+                let pc = Pc(last.0 + k);
+                let instr = self.code.instrs.get(pc.0 as usize);
+                instr.filter(|_| !self.is_leader(pc))
+            };
+            let (Some(load), Some(add)) = (next(1), next(2)) else {
+                break;
+            };
+            let v = match load.op {
+                B::LoadFast | B::LoadFastBorrow => self.locals[load.arg as usize],
+                B::LoadConst => self.constant(load.arg as usize),
+                _ => break,
+            };
+            if add.op != B::BinaryOp || !is_sum(add) || !is_bet(self, add, 1, v) {
+                break;
+            }
+            more.push(v);
+            last = Pc(last.0 + 2);
+        }
+        if more.is_empty() {
+            return false;
+        }
+        self.own_operands(2);
+        let guarded = [left, right].into_iter().chain(more.iter().copied());
+        let guarded: Vec<Value> = guarded
+            .map(|v| self.guard_type(v, Type::UNICODE_EXACT))
+            .collect();
+        if !guarded.iter().all(|v| is_text(self.ty(*v))) {
+            return false;
+        }
+        self.pc = last;
+        for &v in &guarded[2..] {
+            self.push_new_ref(v);
+        }
+        let count = guarded.len();
+        self.take_operands(count);
+        let args = self.top_values(count);
+        self.forget_top(count);
+        self.start_instr();
+        let state = self.state_without(0);
         let v = self.general_at(G::ConcatStrings, [0, 0], args, Type::UNICODE_EXACT, state);
         self.push_owned(v);
         true

@@ -217,7 +217,7 @@ impl Engine<'_> {
             G::BuildTuple => self.build_tuple(&args),
             G::BuildList => self.build(Kind::List, Type::LIST_EXACT, &args),
             G::BuildSet => self.build(Kind::Set, Type::SET_EXACT, &args),
-            G::BuildMap => self.build_map(&args),
+            G::BuildMap | G::BuildKeywords => self.build_map(&args),
             G::ListAppend => {
                 self.append(&args[0], &args[1]);
                 Outcome::Nothing

@@ -118,6 +118,7 @@ fn has_rule(op: G) -> bool {
             | G::BuildList
             | G::BuildSet
             | G::BuildMap
+            | G::BuildKeywords
             | G::ListAppend
             | G::ListExtend
             | G::SetAdd

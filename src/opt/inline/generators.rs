@@ -15,8 +15,8 @@
 //! the loop's body may assign to the caller's locals.
 
 use super::plan::{
-    Arguments, Bodies, MOST_INSTRS, MOST_SLOTS, Plan, checked, counts_as_code, dropped_after,
-    insts, is_quiet, optimised, size_of_made,
+    Arguments, Bodies, MOST_INSTRS, MOST_SLOTS, Plan, checked, collected, counts_as_code,
+    dropped_after, insts, is_quiet, named_values, optimised,
 };
 use super::splice::{Copier, adopt, cells, undo};
 use crate::bytecode::{self, Awaited, Code, GeneralOp, Instr, Operation, Pc, Reason};
@@ -195,10 +195,11 @@ impl Consumer {
         let known = Arguments {
             types: args.iter().map(|a| f.ty(*a)).collect(),
             classes,
-            sizes: args.iter().map(|arg| size_of_made(f, *arg)).collect(),
+            collected: args.iter().map(|arg| collected(f, *arg)).collect(),
             is_next: false,
         };
         let within = [within, &[object]].concat();
+        let named = named_values(f, &args, &known.collected);
         let body = bodies.of((object, known), |known| {
             let cells = kin.is_none().then_some(&inlinee.cells[..]);
             let mut body = optimised(&code, known, cells, cx, &within)?;
@@ -227,6 +228,7 @@ impl Consumer {
                 code,
                 body,
                 args,
+                named,
                 lent,
                 undone: Vec::new(),
                 size,

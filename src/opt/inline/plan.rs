@@ -3,7 +3,9 @@
 
 use crate::bytecode::{self, Awaited, Code, GeneralOp, Instr, LocalKind, Operation, Pc, Reason};
 use crate::facts::{Assumption, Inlinee, MOST_INLINED, Source};
-use crate::hir::{self, Block, Entry, FrameState, Function, Op, Shown, Start, Term, Value};
+use crate::hir::{
+    self, Block, Collected, Entry, FrameState, Function, Op, Shown, Start, Term, Value,
+};
 use crate::host::code_of;
 use crate::opt::{Context, Pass, run_pass};
 use crate::types::{ObjectHandle, Type};
@@ -52,8 +54,8 @@ pub(super) struct Arguments {
     pub types: Vec<Type>,
     /// For each argument the classes of a check that has found it to have one of them.
     pub classes: Vec<Vec<Type>>,
-    /// For each tuple and dict that the caller has made, the number of entries.
-    pub sizes: Vec<Option<usize>>,
+    /// The content of each tuple and dict that the caller has made.
+    pub collected: Vec<Option<Collected>>,
     /// True for a `__next__` whose StopIteration is null ([`Op::CallNext`]).
     pub is_next: bool,
 }
@@ -82,6 +84,8 @@ pub(super) struct Plan {
     pub code: Arc<Code>,
     pub body: Arc<Function>,
     pub args: Vec<Value>,
+    /// The values of named arguments in dicts among these.
+    pub named: Vec<Value>,
     /// For each local of the callee, true if it borrows an object that the caller keeps alive.
     pub lent: Vec<bool>,
     /// The lent arguments to which the caller took a reference for the call.
@@ -208,9 +212,10 @@ impl Plan {
         let known = Arguments {
             types,
             classes,
-            sizes: args.iter().map(|arg| size_of_made(f, *arg)).collect(),
+            collected: args.iter().map(|arg| collected(f, *arg)).collect(),
             is_next: matches!(inst.op, Op::CallNext(_)),
         };
+        let named = named_values(f, &args, &known.collected);
         let key = (object, known);
         let body = bodies.of(key, |known| {
             let cells = kin.is_none().then_some(&inlinee.cells[..]);
@@ -252,7 +257,11 @@ impl Plan {
         let mut undone = Vec::new();
         for (k, &arg) in args.iter().enumerate() {
             let root = f.object_of(arg);
-            let holds = held.contains(&root) || matches!(f.op(root), Op::Const(_));
+            // A default, which the function keeps alive: no code runs that could replace it.
+            let is_default = matches!(f.op(root), Op::Load(_))
+                && f.object_of(f.arg(root, 0)) == f.object_of(function);
+            let is_kept = matches!(f.op(root), Op::Const(_)) || is_default;
+            let holds = held.contains(&root) || is_kept;
             lent[k] = holds && !is_unmade(f, root) && !assigned.contains(&(k as u32));
             if lent[k] && is_counted(f, root) {
                 undone.push(arg);
@@ -271,6 +280,7 @@ impl Plan {
             code,
             body,
             args,
+            named,
             lent,
             undone,
             size,
@@ -370,15 +380,34 @@ fn note(f: &Function, args: &[Value], classes: &mut [Vec<Type>], object: Value, 
     }
 }
 
-/// The number of entries of a tuple or a dict that the function has made as an argument.
-pub(super) fn size_of_made(f: &Function, arg: Value) -> Option<usize> {
+/// The content of a tuple or a dict that the function has made as an argument.
+pub(super) fn collected(f: &Function, arg: Value) -> Option<Collected> {
     let made = f.object_of(arg);
-    let count = f.insts[made].args.len();
+    let content = &f.insts[made].args;
     match f.op(made) {
-        Op::General(GeneralOp::BuildTuple, _) => Some(count),
-        Op::General(GeneralOp::BuildMap, _) => Some(count / 2),
+        Op::General(GeneralOp::BuildTuple, _) => Some(Collected::Items(content.len())),
+        Op::General(GeneralOp::BuildKeywords, _) => {
+            let names = content.iter().step_by(2);
+            let names = names.map(|name| f.ty(*name).as_object());
+            names.collect::<Option<_>>().map(Collected::Names)
+        }
         _ => None,
     }
+}
+
+/// The values of all named arguments in the dicts among the arguments.
+pub(super) fn named_values(
+    f: &Function,
+    args: &[Value],
+    known: &[Option<Collected>],
+) -> Vec<Value> {
+    let dicts = args.iter().zip(known);
+    let dicts = dicts.filter(|(_, known)| matches!(known, Some(Collected::Names(_))));
+    let values = dicts.flat_map(|(dict, _)| {
+        let content = &f.insts[f.object_of(*dict)].args;
+        content.iter().skip(1).step_by(2).copied()
+    });
+    values.collect()
 }
 
 /// All instructions in blocks.
@@ -459,7 +488,7 @@ pub(super) fn optimised(
     let start = Start::Inlined(Shown {
         types: &known.types,
         classes: &known.classes,
-        sizes: &known.sizes,
+        collected: &known.collected,
         cells,
         is_next: known.is_next,
     });
@@ -569,8 +598,8 @@ pub(super) fn is_quiet(body: &Function, v: Value) -> bool {
         Op::StoreSlot(_) | Op::Incref | Op::StoreQuiet(_) | Op::InitField(_) | Op::RawSet(_) => {
             true
         }
-        // If there is no memory for the tuple, the exit creates the frame that raises.
-        Op::General(GeneralOp::BuildTuple, _) => true,
+        // If there is no memory for it, the exit creates the frame that raises.
+        Op::General(GeneralOp::BuildTuple | GeneralOp::BuildKeywords, _) => true,
         // These belong to the frame, or to a namespace of the unit's own code.
         Op::LoadSlot(_)
         | Op::CheckValid
@@ -580,6 +609,7 @@ pub(super) fn is_quiet(body: &Function, v: Value) -> bool {
         | Op::NameGet(_)
         | Op::NameGetRaw(..)
         | Op::VirtualTuple
+        | Op::VirtualDict
         | Op::VirtualInstance(..)
         | Op::VirtualIf => false,
         _ => {

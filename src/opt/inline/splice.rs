@@ -1,7 +1,7 @@
 //! The callee's code in place of the call.
 
 use super::plan::{Dominators, Plan, insts, locals_at_end};
-use crate::bytecode::{Awaited, LocalKind};
+use crate::bytecode::Awaited;
 use crate::facts::Source;
 use crate::hir::{
     Block, BlockData, Edge, Entry, FrameState, Function, InlinedCode, InlinedState, Inst, Op, Pc,
@@ -54,9 +54,7 @@ pub(super) fn cells(f: &mut Function, plan: &Plan, call: Value) -> Vec<Value> {
         return Vec::new();
     };
     let function = f.insts[call].args[0];
-    let is_free = |(_, kind): &&(String, LocalKind)| *kind == LocalKind::Free;
-    let count = plan.code.locals.iter().filter(is_free).count();
-    let cells = (0..count as i64).map(|number| {
+    let cells = (0..plan.code.free_count() as i64).map(|number| {
         let mut load = closure.clone();
         load.imms.push(number);
         let op = Op::ClosureCell(load);
@@ -262,10 +260,14 @@ impl<'a> Copier<'a> {
         // as long as no exit needs it.
         for v in body.insts.keys() {
             let new = match body.insts[v].op {
-                Op::Arg(k) => match (k as usize).checked_sub(plan.code.locals.len()) {
-                    Some(cell) => self.cells[cell],
-                    None => plan.args[k as usize],
-                },
+                Op::Arg(k) => {
+                    let more = (k as usize).checked_sub(plan.code.locals.len());
+                    match more.map(|k| (k, k.checked_sub(plan.code.free_count()))) {
+                        Some((_, Some(named))) => plan.named[named],
+                        Some((cell, None)) => self.cells[cell],
+                        None => plan.args[k as usize],
+                    }
+                }
                 _ => self.f.insts.push(Inst {
                     args: Vec::new(),
                     state: None,

@@ -116,6 +116,8 @@ pub(super) struct Subject {
     pub start: (Block, usize),
     /// Its contents then.
     pub made: Contents,
+    /// False if code that looks at the frame's locals must not find it: it could change a dict.
+    pub may_be_shown: bool,
     pub uses: FxHashMap<Value, Use>,
     pub containers: FxHashSet<Value>,
 }
@@ -525,7 +527,8 @@ impl<'a> Flow<'a> {
         let words = maybe
             .filter(|_| version == 0)
             .map_or(0, |maybe| maybe.words(self.f));
-        items.len() + words <= LOCAL_WORDS
+        self.subject.may_be_shown
+            && items.len() + words <= LOCAL_WORDS
             && items.iter().all(|v| {
                 let op = self.f.op(self.f.object_of(*v));
                 !(op.is_virtual_aggregate() || matches!(op, Op::BoxIntIf | Op::BoxFloatIf))

@@ -99,14 +99,33 @@ pub unsafe extern "C" fn build_string(items: *mut Obj, count: i64) -> Obj {
     }
 }
 
-pub unsafe extern "C" fn concat_strings(items: *mut Obj, _: i64) -> Obj {
-    // SAFETY: the array has two owned strings: the result replaces the first, the second is
-    // dropped.
+pub unsafe extern "C" fn concat_strings(items: *mut Obj, count: i64) -> Obj {
+    // SAFETY: the array has so many owned strings. Of two the result replaces the first, and the
+    // second is dropped.
     unsafe {
+        if count > 2 {
+            return join_strings(items, count);
+        }
         let (mut whole, more) = (*items, *items.add(1));
         PyUnicode_Append(&mut whole, more);
         Py_DECREF(more);
         whole
+    }
+}
+
+/// The sum of strings from left to right: an empty one adds nothing, also no new object.
+unsafe fn join_strings(items: *mut Obj, count: i64) -> Obj {
+    // SAFETY: the caller's: so many owned strings.
+    unsafe {
+        let strings = std::slice::from_raw_parts(items, count as usize);
+        let mut filled = strings.iter().filter(|s| PyUnicode_GET_LENGTH(**s) > 0);
+        let first = filled.next().copied();
+        if filled.next().is_some() {
+            return build_string(items, count);
+        }
+        let only = Py_NewRef(first.unwrap_or(strings[0]));
+        drop_all(items, count);
+        only
     }
 }
 

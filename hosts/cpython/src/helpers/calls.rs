@@ -441,7 +441,7 @@ pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -
             }
             Py_DECREF(iterable);
         }
-        let mut receiver = ptr::null_mut();
+        let mut receiver: Obj = ptr::null_mut();
         if Py_TYPE(callable) == &raw mut PyMethod_Type
             && Py_TYPE(field(callable, abi::method::FUNC)) == &raw mut PyFunction_Type
         {
@@ -449,7 +449,19 @@ pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -
         } else if Py_TYPE(callable) == &raw mut PyFunction_Type {
             sampling::count_callee(callable);
         }
-        if let Some(result) = call_spread(thread, callable, receiver, tuple, kwargs) {
+        if receiver.is_null()
+            && let Some(result) = call_spread(thread, callable, receiver, tuple, kwargs)
+        {
+            return result;
+        }
+        let Some(kwargs) = own_dict(kwargs) else {
+            Py_DECREF(callable);
+            Py_DECREF(tuple);
+            return ptr::null_mut();
+        };
+        if !receiver.is_null()
+            && let Some(result) = call_spread(thread, callable, receiver, tuple, kwargs)
+        {
             return result;
         }
         let given = Given {
@@ -464,6 +476,23 @@ pub unsafe extern "C" fn call_ex(thread: Thread, array: *mut Obj, length: i64) -
             Py_XDECREF(object);
         }
         after_call(thread, result)
+    }
+}
+
+/// A dict of named arguments, or null, for a callable that could change or keep it, or that leaves
+/// it alive until the call is over: a copy if the dict has other owners too. Takes the dict over;
+/// `None` with an exception if there is no memory.
+unsafe fn own_dict(kwargs: Obj) -> Option<Obj> {
+    // SAFETY: the caller's: null or an owned object.
+    unsafe {
+        let is_shared =
+            !kwargs.is_null() && PyDict_CheckExact(kwargs) != 0 && Py_REFCNT(kwargs) > 1;
+        if !is_shared {
+            return Some(kwargs);
+        }
+        let copy = PyDict_Copy(kwargs);
+        Py_DECREF(kwargs);
+        (!copy.is_null()).then_some(copy)
     }
 }
 
@@ -520,6 +549,12 @@ unsafe fn call_spread(
         } else {
             Py_INCREF(function);
         }
+        // To call a method by names, the interpreter copies its arguments for the time of the call.
+        let copied = match receiver.is_null() || kwnames.is_null() {
+            true => &[],
+            false => &args[1..],
+        };
+        copied.iter().for_each(|object| Py_INCREF(*object));
         let array = args.as_ptr();
         let result =
             call_function(thread, function, array, positional, kwnames).unwrap_or_else(|| {
@@ -530,6 +565,7 @@ unsafe fn call_spread(
                 }
                 after_call(thread, result)
             });
+        copied.iter().for_each(|object| Py_DECREF(*object));
         Py_XDECREF(kwnames);
         if receiver.is_null() {
             return Some(result);

@@ -68,6 +68,10 @@ pub const IS_FUNCTION: &str = "is_function";
 /// `(function, number) -> cell`: a cell of a function's closure.
 pub const CLOSURE_CELL: &str = "closure_cell";
 
+/// `(function, from_end) -> value`: a default of a parameter that may be given by position, the last
+/// one if `from_end` is 1; fails if there are not so many.
+pub const FUNCTION_DEFAULT: &str = "function_default";
+
 const PTR: Ty = Ty::Ptr;
 const INT: Ty = Ty::I64;
 
@@ -128,6 +132,28 @@ pub(super) fn define(set: &mut Set<'_>) {
             let place = element(b, closure, p[1]);
             let cell = b.load(Width::Ptr, place, tuple::ITEMS);
             b.ret(&[cell]);
+        },
+    );
+    set.add(
+        FUNCTION_DEFAULT,
+        &[PTR, INT],
+        &[PTR],
+        Effects::READS,
+        |b, p, _| {
+            let fail = b.cold_block();
+            let defaults = b.load(Width::Ptr, p[0], function::DEFAULTS);
+            let none = b.is_null(defaults);
+            let some = b.op(Opcode::Bnot, &[none]);
+            b.guard(some, fail);
+            let count = b.load(Width::I64, defaults, object::VAR_SIZE);
+            let index = b.op(Opcode::Isub, &[count, p[1]]);
+            let has = b.icmp(IntCond::Ult, index, count);
+            b.guard(has, fail);
+            let place = element(b, defaults, index);
+            let value = b.load(Width::Ptr, place, tuple::ITEMS);
+            b.ret(&[value]);
+            b.switch_to(fail);
+            b.terminate(Term::Fail);
         },
     );
     set.add(CHECK_NULL, &[PTR, INT], &[], Effects::READS, |b, p, _| {

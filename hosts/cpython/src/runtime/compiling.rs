@@ -275,7 +275,7 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
             code.instrs[pc.0 as usize].hint.clear();
         }
         mark_supers(&mut code, &mut HashMap::new(), func);
-        callees::mark(&mut code, shape.code, func, &state.profile);
+        callees::mark(&mut code, shape.code, func, &state.profile, !func.is_null());
         sampling::tell_callees(&profile, shape.code, &mut code, &mut HashMap::new());
         Some(code)
     }
@@ -471,7 +471,7 @@ unsafe fn make_unit(
     // SAFETY: the caller's promise.
     unsafe { mark_supers(&mut code, &mut met, function) };
     // SAFETY: the caller's promise.
-    unsafe { callees::mark(&mut code, shape.code, function, &state.profile) };
+    unsafe { callees::mark(&mut code, shape.code, function, &state.profile, false) };
     let started = Instant::now();
     // The compiler was idle when that was checked, and no user code has run since. The code here
     // has no proof of that, so it passes a refusal on.

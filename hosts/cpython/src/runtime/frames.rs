@@ -769,6 +769,24 @@ unsafe fn tuple_of(items: &[Object]) -> Object {
     }
 }
 
+/// A dict of alternating keys, which are strings, and values; null if it cannot be allocated.
+///
+/// # Safety
+/// The items are objects.
+unsafe fn dict_of(items: &[Object]) -> Object {
+    // SAFETY: a new dict.
+    unsafe {
+        let dict = PyDict_New();
+        for pair in items.chunks(2) {
+            if !dict.is_null() && PyDict_SetItem(dict, pair[0], pair[1]) < 0 {
+                Py_DECREF(dict);
+                return std::ptr::null_mut();
+            }
+        }
+        dict
+    }
+}
+
 /// A virtual object of this kind, which takes over its fields; null if it cannot be allocated.
 ///
 /// # Safety
@@ -782,6 +800,7 @@ pub unsafe fn virtual_of(kind: &VirtualKind, fields: &[Object]) -> Object {
             (VirtualKind::Cell, _) => {
                 PyCell_New(fields.first().copied().unwrap_or(std::ptr::null_mut()))
             }
+            (VirtualKind::Dict, _) => dict_of(fields),
             (VirtualKind::Method, &[function, this]) => bound(function, this),
             (VirtualKind::Instance { class, places }, _) => {
                 return make_instance(*class as Object, places, fields);

@@ -389,7 +389,7 @@ impl Place {
         // SAFETY: the caller's: a live class.
         unsafe {
             let has_dicts = dictionaries::noted(class, 0);
-            let cell = || [name.0 as i64, dictionaries::cell(class, name.0)];
+            let cell = || [name.0 as i64, dictionaries::cell(class.cast(), name.0)];
             match storage(class) {
                 Storage::Inline(values) => match values.index_of(name.0) {
                     Some(index) if has_dicts => Some(Place::Either(values, index, cell())),

@@ -5,7 +5,7 @@
 
 use super::classes::{is_versioned, wrapped_callable};
 use super::instances::has_plain_items;
-use super::{CPythonWorld, Name, call, handle_of, object_of};
+use super::{CPythonWorld, Name, call, dictionaries, handle_of, object_of};
 use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, field};
 use crate::objects;
@@ -193,7 +193,7 @@ impl CPythonWorld<'_> {
             let (params, mut assumptions) = self.parameters(object, code)?;
             assumptions.insert(0, Assumption::FunctionUnchanged(handle));
             let is_own = (globals, builtins) == (self.globals, self.builtins);
-            let kin = (is_own && keeps(self.code, code)).then(|| self.kin(code));
+            let kin = (is_own && keeps(self.code, code)).then(|| self.kin(code, &params));
             let entry_cell = (self.known.entry_cell)(parts);
             (entry_cell != 0).then(|| Callee::Function {
                 params,
@@ -215,24 +215,35 @@ impl CPythonWorld<'_> {
             }
             let (params, assumptions) = self.parameters(ptr::null_mut(), code)?;
             let entry_cell = (self.known.entry_cell)([code, self.globals, self.builtins]);
+            let kin = self.kin(code, &params);
             (entry_cell != 0).then(|| Callee::Function {
                 params,
                 entry_cell,
                 raw: None,
-                kin: Some(self.kin(code)),
+                kin: Some(kin),
                 assumptions,
             })
         }
     }
 
-    /// The guard for functions of a code object.
-    unsafe fn kin(&self, code: Obj) -> Kin {
+    /// The guard for functions of a code object, and the loads of their defaults.
+    unsafe fn kin(&self, code: Obj, params: &Parameters) -> Kin {
         let parts = [code, self.globals, self.builtins];
+        let keyword = |(name, _): &(String, _)| {
+            let name = Name::new(name)?;
+            // SAFETY: the caller has the lock, and the code is live; the cell keeps the name alive.
+            let cell = unsafe { dictionaries::cell(code.cast(), name.0) };
+            let dict = i64::from(abi::function::KWDEFAULTS);
+            Some(call(self.ids.load_dict_value, &[dict, name.0 as i64, cell]))
+        };
+        let keywords = params.keywords.iter().map(keyword);
         Kin {
             check: call(self.ids.check_function, &parts.map(|part| part as i64)),
             test: Some(call(self.ids.is_function, &parts.map(|part| part as i64))),
             // SAFETY: the caller's: a live object.
             code: unsafe { (code != self.code).then(|| handle_of(code)).flatten() },
+            default: Some(call(self.ids.function_default, &[])),
+            keywords: keywords.collect::<Option<_>>().unwrap_or_default(),
         }
     }
 

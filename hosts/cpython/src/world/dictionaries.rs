@@ -16,8 +16,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 struct Known {
     /// The time of the first observation, as the number of classes recorded before.
     classes: FxHashMap<usize, u64>,
-    /// The last position of a name among the attributes of a class's instances. Cells live as long
-    /// as the process, since units refer to them.
+    /// The last position of a name in the dictionaries of an owner, such as a class. Cells live as
+    /// long as the process, since units refer to them.
     cells: FxHashMap<(usize, usize), &'static NameCell>,
     /// Names that units may refer to: kept alive forever.
     names: FxHashSet<usize>,
@@ -69,13 +69,13 @@ pub(crate) unsafe fn has_own(object: Obj) -> bool {
     }
 }
 
-/// The cell with the position of `name`, an interned string, in dictionaries of instances of
-/// `class`.
+/// The cell with the position of `name`, an interned string, in dictionaries of one owner: of
+/// instances of a class, or with the defaults of functions of a code object.
 ///
 /// # Safety
 /// A live string, with the interpreter's lock.
-pub(crate) unsafe fn cell(class: *mut PyTypeObject, name: Obj) -> i64 {
-    let key = (class as usize, name as usize);
+pub(crate) unsafe fn cell(owner: Obj, name: Obj) -> i64 {
+    let key = (owner as usize, name as usize);
     // SAFETY: the caller's.
     unsafe { hold(name) };
     let mut known = known();

@@ -266,7 +266,7 @@ fn address(op: GeneralOp) -> usize {
         G::BuildSet => f!(|array: *const Obj, n: i64| -> Obj {
             give(names::build_set(take_objects(array, n)))
         }),
-        G::BuildMap => f!(|array: *const Obj, n: i64| -> Obj {
+        G::BuildMap | G::BuildKeywords => f!(|array: *const Obj, n: i64| -> Obj {
             give(names::build_map(take_objects(array, n)))
         }),
         G::BuildConstKeyMap => f!(|keys: Obj, array: *const Obj, n: i64| -> Obj {

@@ -523,6 +523,7 @@ fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Option<Ref>> {
         let fields = fields.expect("fields are objects");
         virtuals.push(Some(match object.kind {
             VirtualKind::Tuple => alloc::tuple(fields),
+            VirtualKind::Dict => super::names::build_map(fields).expect("keys are strings"),
             VirtualKind::Cell => alloc::cell(fields.into_iter().next()),
             VirtualKind::Method => match &fields[..] {
                 [function, this] => alloc::method(function.clone(), this.clone()),

@@ -85,7 +85,7 @@ impl Builder<'_> {
         };
         self.assume(init.assumptions);
         let function = self.assumed(init.function);
-        let operands = self.collect(init.bound, named);
+        let operands = self.collect(init.bound, named, Vec::new());
         self.emit(Op::Incref, vec![object], Type::BOTTOM);
         // The object is new, so its class cannot have changed.
         let this = self.emit(Op::Refine(ty), vec![object], ty);
@@ -118,7 +118,7 @@ impl Builder<'_> {
             let item = match argument {
                 Argument::Given(k) => self.stack[base + 2 + k].value,
                 Argument::Default(value) => self.kept(value),
-                Argument::Rest(_) | Argument::NamedRest(_) => {
+                Argument::Loaded(_) | Argument::Rest(_) | Argument::NamedRest(_) => {
                     unreachable!("each parameter has one argument")
                 }
             };

@@ -1,8 +1,8 @@
 //! Calls of one of several functions: tests of the callable branch to the direct call of each, and
 //! join again. The functions are those of several classes' methods, or were observed at the call.
 
-use super::Named;
-use crate::bytecode::Instr;
+use super::{Named, Target};
+use crate::bytecode::{Instr, Reason};
 use crate::facts::{Argument, Assumption, Callee, IntrinsicCall};
 use crate::hir::Op;
 use crate::hir::build::Builder;
@@ -78,7 +78,7 @@ impl Builder<'_> {
             let this = self.stack[base + 1].value;
             self.stack[base + 1].value =
                 self.emit(Op::Refine(Type::OBJECT), vec![this], Type::OBJECT);
-            self.call_direct(function, entry_cell, base, None, bound, named);
+            self.call_direct(Target::new(function, entry_cell), base, None, bound, named);
             self.end_call(join);
             self.next_arm(next, &before);
         }
@@ -110,6 +110,8 @@ impl Builder<'_> {
         if !(self.ty(this) <= Type::NULLPTR) {
             return false;
         }
+        // A function had no default where the call needed one.
+        let loads = !self.avoids(Reason::Shape);
         let mut arms: Vec<Arm> = Vec::new();
         let observed = instr.hint.first().into_iter().chain(&met.seen);
         for object in observed.filter_map(|ty| ty.as_object()) {
@@ -123,14 +125,14 @@ impl Builder<'_> {
             else {
                 continue;
             };
-            let by_code = kin.and_then(|kin| Some((kin.test?, kin.code)));
-            let params = match by_code {
-                Some(_) => params.without_defaults(),
-                None => params,
+            let by_code = kin.and_then(|kin| Some((kin.test.clone()?, kin)));
+            let bound = match &by_code {
+                Some((_, kin)) => named.bind_kin(&params, n, kin, loads),
+                None => named.bind(&params, n),
             };
-            if let Some(bound) = named.bind(&params, n) {
+            if let Some(bound) = bound {
                 let test = match by_code {
-                    Some((test, code)) => Test::Code(test, code),
+                    Some((test, kin)) => Test::Code(test, kin.code),
                     None => Test::Identity(object, assumptions),
                 };
                 if arms.iter().any(|arm: &Arm| arm.entry_cell == entry_cell) {
@@ -162,7 +164,8 @@ impl Builder<'_> {
                         Some(code) => self.emit(Op::Kin(code), vec![function], Type::FUNC),
                         None => function,
                     };
-                    self.call_direct(function, arm.entry_cell, base, None, arm.bound, named);
+                    let target = self.load_defaults(function, arm.entry_cell, &arm.bound);
+                    self.call_direct(target, base, None, arm.bound, named);
                     next
                 }
                 Test::Identity(object, assumptions) => {
@@ -171,7 +174,8 @@ impl Builder<'_> {
                     let is = self.emit(Op::Is, vec![callable, function], Type::CBOOL);
                     let next = self.fork(is);
                     self.replace_callable(base, function);
-                    self.call_direct(function, arm.entry_cell, base, None, arm.bound, named);
+                    let target = Target::new(function, arm.entry_cell);
+                    self.call_direct(target, base, None, arm.bound, named);
                     next
                 }
             };
