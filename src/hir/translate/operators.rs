@@ -102,8 +102,8 @@ impl Builder<'_> {
         true
     }
 
-    /// `a + b + c` of strings, where the operands behind `b` are locals and constants: one string is
-    /// made of all of them. Returns false for any other addition.
+    /// `a + b + c` of strings, where the operands behind `b` are locals and constants: one string
+    /// is made of all of them. Returns false for any other addition.
     fn join_strings(&mut self, instr: &Instr) -> bool {
         let is_text = |ty: Type| ty <= Type::UNICODE_EXACT && !ty.is_bottom();
         let is_sum = |i: &Instr| BinaryOp::from_arg(i.arg) == Some(BinaryOp::Add);

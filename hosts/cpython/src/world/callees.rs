@@ -216,7 +216,7 @@ impl CPythonWorld<'_> {
             let (params, assumptions) = self.parameters(ptr::null_mut(), code)?;
             let entry_cell = (self.known.entry_cell)([code, self.globals, self.builtins]);
             let kin = self.kin(code, &params);
-            (entry_cell != 0).then(|| Callee::Function {
+            (entry_cell != 0).then_some(Callee::Function {
                 params,
                 entry_cell,
                 raw: None,

@@ -182,8 +182,8 @@ impl Builder<'_> {
         self.forwards(call, 0, tuple, true, Some(names)) || self.forwards_dict(call, names)
     }
 
-    /// `f(x, *args)` or `f(x, *args, **names)` where a local has the tuple: no list is made. Returns
-    /// false, and does nothing, in any other place.
+    /// `f(x, *args)` or `f(x, *args, **names)` where a local has the tuple: no list is made.
+    /// Returns false, and does nothing, in any other place.
     pub(in crate::hir::translate) fn forwards_list(&mut self, before: usize) -> bool {
         let (Some(load), Some(extend), Some(to_tuple)) =
             (self.ahead(1), self.ahead(2), self.ahead(3))
