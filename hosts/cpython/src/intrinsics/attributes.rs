@@ -68,8 +68,8 @@ pub const IS_FUNCTION: &str = "is_function";
 /// `(function, number) -> cell`: a cell of a function's closure.
 pub const CLOSURE_CELL: &str = "closure_cell";
 
-/// `(function, from_end) -> value`: a default of a parameter that may be given by position, the last
-/// one if `from_end` is 1; fails if there are not so many.
+/// `(function, from_end) -> value`: a default of a parameter that may be given by position, the
+/// last one if `from_end` is 1; fails if there are not so many.
 pub const FUNCTION_DEFAULT: &str = "function_default";
 
 const PTR: Ty = Ty::Ptr;
