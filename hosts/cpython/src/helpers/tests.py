@@ -492,10 +492,10 @@ assert helper('load_assertion_error', (), (), (), 0) is AssertionError
 
 def imports():
     import os.path
-    found = helper('import_name', ('os',), (0, None), (), 0)
+    found = helper('import_name', ('os', 0), (0, None), (), 0)
     import os
     assert found is os
-    found = helper('import_name', ('os.path',), (0, ('join',)), (), 0)
+    found = helper('import_name', ('os.path', 0), (0, ('join',)), (), 0)
     assert found is os.path
     assert helper('import_from', ('join',), (os.path,), (), 0) is os.path.join
     from os.path import join
@@ -533,7 +533,7 @@ except AttributeError as e:
 
 bare = dict(helper=helper, NULL=NULL, __builtins__={})
 try:
-    exec("helper('import_name', ('os',), (0, NULL), (), 0)\nos", bare)
+    exec("helper('import_name', ('os', 0), (0, NULL), (), 0)\nos", bare)
     assert False
 except ImportError as e:
     assert str(e) == '__import__ not found'

@@ -69,21 +69,49 @@ pub fn is_start(opcode: u8) -> bool {
     is_hidden || oc::general(opcode) == oc::RESUME
 }
 
-/// The instruction after the one that makes the generator, and how many variables of the closure
-/// are copied before it, if nothing else is done there.
+/// The beginning of a generator's code, up to the instruction that makes the generator.
+#[derive(Clone, Copy, Debug)]
+pub struct GeneratorStart {
+    /// The instruction after that.
+    pub next: *const u8,
+    /// The number of variables of the closure that are copied before it.
+    pub copied: i32,
+    /// True if the iterator of the first local is made before it, and goes onto the generator's
+    /// stack: a generator expression, in some versions.
+    pub iterates: bool,
+}
+
+/// The beginning of a generator's code, if nothing else is done there, and no tool gets events for
+/// it.
 ///
 /// # Safety
 /// `units` points to the first unit of a code object.
-pub unsafe fn generator_start(units: *const u8) -> Option<(*const u8, i32)> {
-    // SAFETY: the caller's promise. Instructions before the first that is traced are never
-    // replaced.
+pub unsafe fn generator_start(units: *const u8) -> Option<GeneratorStart> {
+    // SAFETY: the caller's promise: each read is of an instruction behind one that is known.
     unsafe {
         let (mut at, mut copied) = (units, 0);
         if *at == oc::COPY_FREE_VARS {
             copied = (*at.add(1)).into();
             at = at.add(2);
         }
-        (*at == oc::RETURN_GENERATOR).then(|| (at.add(2), copied))
+        let iterates = matches!(*at, oc::RESUME | oc::RESUME_CHECK);
+        if iterates {
+            for (opcode, arg) in [
+                (oc::RESUME, None),
+                (oc::LOAD_FAST, Some(0)),
+                (oc::GET_ITER, Some(0)),
+            ] {
+                if oc::general(*at) != opcode || arg.is_some_and(|arg| *at.add(1) != arg) {
+                    return None;
+                }
+                at = at.add(2 + 2 * usize::from(oc::CACHES[usize::from(opcode)]));
+            }
+        }
+        (*at == oc::RETURN_GENERATOR).then(|| GeneratorStart {
+            next: at.add(2),
+            copied,
+            iterates,
+        })
     }
 }
 

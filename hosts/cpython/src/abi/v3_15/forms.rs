@@ -257,6 +257,9 @@ pub unsafe fn iterator(container: Obj, index: i64) -> Option<Obj> {
     unsafe {
         let index = if index < 0 { i64::MAX >> 1 } else { index };
         let iterator = PyObject_GetIter(container);
+        if index == 0 && !iterator.is_null() {
+            return Some(iterator);
+        }
         let done = match iterator.is_null() {
             true => iterator,
             false => PyObject_CallMethod(

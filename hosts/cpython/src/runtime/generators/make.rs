@@ -9,23 +9,64 @@ use super::super::entries;
 use super::super::function_state::CodeState;
 use super::frames::clear_slots;
 use super::{ResumeCell, abi, cell_of_code};
-use crate::objects::tracking;
+use crate::objects::{list_iterators, tracking};
+use abi::code_units::GeneratorStart;
 use abi::{
     frame as f, frames as frame_state, function, generator as g, generators as states, slots,
     thread as t,
 };
 use pyo3_ffi::*;
 
-/// The instruction after the one that creates the generator, and the number of variables that are
-/// copied before it, if the code before it does nothing else. (Code that awaits at its top level
-/// has its globals as locals.)
-unsafe fn prologue(code: Object) -> Option<(*const u8, i32)> {
+/// The beginning of the code, if it does nothing but to create the generator. (Code that awaits at
+/// its top level has its globals as locals.)
+unsafe fn prologue(code: Object) -> Option<GeneratorStart> {
     // SAFETY: the caller's: a code object.
     unsafe {
         if get::<i32>(code.cast(), abi::code::FLAGS) & CO_OPTIMIZED == 0 {
             return None;
         }
         abi::code_units::generator_start(code.cast::<u8>().offset(abi::code::ADAPTIVE as isize))
+    }
+}
+
+/// The iterator of an object of a builtin class, whose `__iter__` runs no user code; `None` for any
+/// other object, or if there is no memory.
+unsafe fn iterator_of(iterable: Object) -> Option<Object> {
+    // SAFETY: the caller's: a live object; the classes are static.
+    unsafe {
+        let class = Py_TYPE(iterable);
+        if class == &raw mut PyGen_Type {
+            return Some(Py_NewRef(iterable));
+        }
+        let iterator = if class == &raw mut PyList_Type {
+            list_iterators::make(iterable)
+        } else {
+            let classes = [
+                &raw mut PyRange_Type,
+                &raw mut PyTuple_Type,
+                &raw mut PyDict_Type,
+                &raw mut PyUnicode_Type,
+                &raw mut PySet_Type,
+                &raw mut PyFrozenSet_Type,
+                &raw mut PyBytes_Type,
+                &raw mut PyDictItems_Type,
+                &raw mut PyDictValues_Type,
+                &raw mut PyDictKeys_Type,
+                &raw mut PyEnum_Type,
+                &raw mut PyZip_Type,
+                &raw mut PyMap_Type,
+                &raw mut PyFilter_Type,
+            ];
+            if !classes.contains(&class) {
+                return None;
+            }
+            PyObject_GetIter(iterable)
+        };
+        if iterator.is_null() {
+            PyErr_Clear();
+            return None;
+        }
+        Some(iterator)
     }
 }
 
@@ -51,10 +92,14 @@ pub unsafe fn make(ts: Thread, func: Object, args: &[Object]) -> Option<Object> 
     // SAFETY: the caller's promise; a new generator has room for the slots of its code.
     unsafe {
         let code: Object = get(func.cast(), function::CODE);
-        let (first, copied) = prologue(code)?;
+        let start = prologue(code)?;
         if get::<i32>(ts, t::PY_RECURSION_REMAINING) <= 1 || get::<i32>(ts, t::ORIGIN_DEPTH) != 0 {
             return None;
         }
+        let iterator = match args {
+            [iterable, ..] if start.iterates => Some(iterator_of(*iterable)?),
+            _ => None,
+        };
         let spare = cell_of_code(code).and_then(|cell| cell.spares.take());
         let generator = match spare {
             Some(spare) => renew(spare, func),
@@ -62,12 +107,14 @@ pub unsafe fn make(ts: Thread, func: Object, args: &[Object]) -> Option<Object> 
                 let made = _Py_MakeCoro(func);
                 if made.is_null() {
                     PyErr_Clear();
+                    Py_XDECREF(iterator.unwrap_or(std::ptr::null_mut()));
                     return None;
                 }
                 made
             }
         };
-        let frame = fill(generator, func, code, first);
+        let frame = fill(generator, func, code, start.next);
+        let copied = start.copied;
         let count: i32 = get(code.cast(), abi::code::NLOCALSPLUS);
         let slot = |k: i32| f::LOCALSPLUS + 8 * k;
         for (k, &arg) in (0..).zip(args) {
@@ -83,7 +130,16 @@ pub unsafe fn make(ts: Thread, func: Object, args: &[Object]) -> Option<Object> 
                 put(frame, slot(count - copied + k), Py_NewRef(cell));
             }
         }
-        slots::show(frame, count);
+        let mut depth = count;
+        if let Some(iterator) = iterator {
+            put(frame, slot(depth), iterator);
+            for above in 1..=states::ABOVE_ITERATOR {
+                put::<Object>(frame, slot(depth + above), std::ptr::null_mut());
+            }
+            depth += 1 + states::ABOVE_ITERATOR;
+            frame_state::set_depth(frame, depth);
+        }
+        slots::show(frame, depth);
         put::<i8>(generator.cast(), g::FRAME_STATE, g::STATE_CREATED as i8);
         if spare.is_some() {
             tracking::track(generator);
