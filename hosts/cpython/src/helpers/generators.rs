@@ -75,28 +75,6 @@ pub unsafe extern "C" fn get_yield_from_iter(thread: Thread, frame: Frame, itera
     }
 }
 
-/// The object that the interpreter has on its stack where compiled code has an iterator: the list
-/// or tuple itself, if it takes the items by index. An iterator that the program has made of one
-/// cannot be told from these; only the text of an error differs.
-unsafe fn delegated(iterator: Obj) -> Obj {
-    // SAFETY: the caller's: a live object.
-    unsafe {
-        let class = Py_TYPE(iterator);
-        let offset = if class == &raw mut PyListIter_Type {
-            abi::list_iter::SEQ
-        } else if class == &raw mut PyTupleIter_Type {
-            abi::tuple_iter::SEQ
-        } else {
-            return iterator;
-        };
-        let container: Obj = field(iterator, offset);
-        if abi::generators::ABOVE_ITERATOR == 0 || container.is_null() {
-            return iterator;
-        }
-        container
-    }
-}
-
 /// The interpreter's `SEND`.
 pub unsafe extern "C" fn send(thread: Thread, receiver: Obj, value: Obj, out: *mut Obj) -> i64 {
     // SAFETY: the running thread, with the lock held, and live operands; there is room for a
@@ -120,7 +98,7 @@ pub unsafe extern "C" fn send(thread: Thread, receiver: Obj, value: Obj, out: *m
                 if name.is_null() {
                     return -1;
                 }
-                PyObject_CallMethodOneArg(delegated(receiver), name, value)
+                PyObject_CallMethodOneArg(receiver, name, value)
             }
         };
         if !result.is_null() {
