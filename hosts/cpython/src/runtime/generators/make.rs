@@ -133,10 +133,11 @@ pub unsafe fn make(ts: Thread, func: Object, args: &[Object]) -> Option<Object> 
         let mut depth = count;
         if let Some(iterator) = iterator {
             put(frame, slot(depth), iterator);
-            for above in 1..=states::ABOVE_ITERATOR {
-                put::<Object>(frame, slot(depth + above), std::ptr::null_mut());
+            depth += 1;
+            for null in [std::ptr::null_mut::<PyObject>(); states::ABOVE_ITERATOR as usize] {
+                put(frame, slot(depth), null);
+                depth += 1;
             }
-            depth += 1 + states::ABOVE_ITERATOR;
             frame_state::set_depth(frame, depth);
         }
         slots::show(frame, depth);
