@@ -7,9 +7,9 @@ use super::{Code, Instr, Op, Pc};
 use std::collections::VecDeque;
 
 impl Code {
-    /// For each entry of the operand stack before `pc`, whether it is null in every execution;
-    /// empty if control does not come there. The code must be valid.
-    pub fn null_entries(&self, pc: Pc) -> Vec<bool> {
+    /// Before each instruction: for each entry of the operand stack, whether it is null in every
+    /// execution. None for unreachable ones. The code must be valid.
+    pub fn null_entries(&self) -> Vec<Option<Vec<bool>>> {
         let mut found: Vec<Option<Vec<bool>>> = vec![None; self.instrs.len()];
         let mut todo = VecDeque::from([(Pc(0), Vec::new())]);
         while let Some((at, entries)) = todo.pop_front() {
@@ -44,7 +44,7 @@ impl Code {
                 todo.push_back((Pc(at.0 + 1), after));
             }
         }
-        found.swap_remove(pc.0 as usize).unwrap_or_default()
+        found
     }
 }
 

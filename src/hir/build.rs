@@ -343,7 +343,8 @@ impl Builder<'_> {
                 self.enter_suspended(types);
             }
             Start::Loop(pc, types) => {
-                let nulls = self.code.null_entries(pc);
+                let nulls = self.code.null_entries().swap_remove(pc.0 as usize);
+                let nulls = nulls.unwrap_or_default();
                 for k in 0..nlocals {
                     let v = self.emit(Op::LoadSlot(k), vec![], Type::OBJECT.opt());
                     locals.push(v);

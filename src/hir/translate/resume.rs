@@ -33,7 +33,8 @@ impl Builder<'_> {
         self.locals = vec![self.null; self.code.locals.len() + self.f.names.len()].into();
         let point = self.emit(Op::ResumePoint, vec![], Type::CINT64);
         let sent = self.emit(Op::Sent, vec![], Type::OBJECT);
-        self.choose_point(point, sent, &points, 0, types);
+        let nulls = self.code.null_entries();
+        self.choose_point(point, sent, &points, 0, types, &nulls);
     }
 
     /// Branch to the blocks of these points, the first of which has the number `first`.
@@ -44,9 +45,11 @@ impl Builder<'_> {
         points: &[Pc],
         first: i64,
         types: &[Type],
+        nulls: &[Option<Vec<bool>>],
     ) {
         if let [pc] = *points {
-            return self.enter_at(pc, sent, if first == 0 { types } else { &[] });
+            let types = if first == 0 { types } else { &[] };
+            return self.enter_at(pc, sent, types, nulls);
         }
         let (low, high) = points.split_at(points.len() / 2);
         let middle = first + low.len() as i64;
@@ -63,24 +66,25 @@ impl Builder<'_> {
             self.cur = block;
             self.locals = locals.clone();
             self.stack.clear();
-            self.choose_point(point, sent, points, first, types);
+            self.choose_point(point, sent, points, first, types, nulls);
         }
     }
 
     /// The frame with the contents of its slots at `pc`, and with the value that was sent on top of
     /// the stack.
-    fn enter_at(&mut self, pc: Pc, sent: Value, types: &[Type]) {
+    fn enter_at(&mut self, pc: Pc, sent: Value, types: &[Type], nulls: &[Option<Vec<bool>>]) {
         self.pc = pc;
         let locals = self.code.locals.len();
         for k in 0..locals {
             let v = self.emit(Op::LoadSlot(k as u32), vec![], Type::OBJECT.opt());
             self.locals[k] = v;
         }
-        let depth =
-            self.code.stack_depths()[pc.0 as usize].expect("control comes to a resume point");
-        let nulls = self.code.null_entries(pc);
-        for k in 0..depth as usize - 1 {
-            if nulls.get(k) == Some(&true) {
+        let entries = nulls[pc.0 as usize].as_deref();
+        let (_, below) = entries
+            .and_then(<[bool]>::split_last)
+            .expect("control comes to a resume point, with the value that was sent");
+        for (k, &is_null) in below.iter().enumerate() {
+            if is_null {
                 self.push_borrowed(self.null);
                 continue;
             }
