@@ -38,6 +38,9 @@
 //! No trait is involved: the version is decided when the crate is compiled, and a module that lacks
 //! an item, or has one of another type, does not compile.
 
+#[macro_use]
+#[path = "shared/macros.rs"]
+mod macros;
 mod selftest;
 #[cfg(test)]
 mod tests;

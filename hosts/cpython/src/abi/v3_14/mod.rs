@@ -48,6 +48,9 @@ pub mod slots;
 #[path = "../shared/tables.rs"]
 pub mod tables;
 #[cfg(test)]
+#[path = "../tagged/tests.rs"]
+mod tagged_tests;
+#[cfg(test)]
 mod tests;
 #[path = "../tagged/tier2.rs"]
 pub mod tier2;

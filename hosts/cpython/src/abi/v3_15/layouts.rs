@@ -5,19 +5,6 @@
 //! header tree, a test compares; at run time [`super::validate`] compares with the interpreter that
 //! is running.
 
-macro_rules! layout {
-    ($($(#[doc = $gdoc:literal])* $group:ident { $($name:ident = $value:literal, $doc:literal;)* })*) => {
-        $(
-            $(#[doc = $gdoc])*
-            pub mod $group {
-                $(#[doc = $doc] pub const $name: i32 = $value;)*
-            }
-        )*
-        /// Every constant as (`group`, `NAME`, value).
-        pub const TABLE: &[(&str, &str, i32)] = &[$($((stringify!($group), stringify!($name), $value),)*)*];
-    };
-}
-
 layout! {
     /// `PyObject`, `PyVarObject` and the words before an object.
     object {
