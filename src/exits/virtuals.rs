@@ -27,6 +27,8 @@ pub enum VirtualKind {
     RangeIter,
     /// An iterator of a list or tuple; the fields are the sequence and the offset of the next item.
     SeqIter,
+    /// A `chain`; the fields are a list, which nothing else refers to, and a generator.
+    Chain,
     /// A suspended generator; the fields are the contents of its locals, null for those without a
     /// value, the function if the table only has its code, and the content of its stack.
     Generator {
@@ -47,13 +49,14 @@ pub enum VirtualKind {
 
 impl VirtualKind {
     /// The kinds without parameters.
-    pub const NAMED: [VirtualKind; 6] = [
+    pub const NAMED: [VirtualKind; 7] = [
         VirtualKind::Tuple,
         VirtualKind::Dict,
         VirtualKind::Cell,
         VirtualKind::Method,
         VirtualKind::RangeIter,
         VirtualKind::SeqIter,
+        VirtualKind::Chain,
     ];
 
     /// The name in the text form.
@@ -65,6 +68,7 @@ impl VirtualKind {
             VirtualKind::Method => "method",
             VirtualKind::RangeIter => "range_iter",
             VirtualKind::SeqIter => "seq_iter",
+            VirtualKind::Chain => "chain",
             VirtualKind::Instance { .. } => "instance",
             VirtualKind::Generator { .. } => "generator",
         }

@@ -237,6 +237,20 @@ builtins! {
     Any = "any";
     /// `all`
     All = "all";
+    /// `sum`
+    Sum = "sum";
+    /// `sorted`
+    Sorted = "sorted";
+    /// `list` (the class)
+    List = "list";
+    /// `tuple` (the class)
+    Tuple = "tuple";
+    /// `set` (the class)
+    Set = "set";
+    /// `frozenset` (the class)
+    FrozenSet = "frozenset";
+    /// `str.join` (the method descriptor)
+    StrJoin = "str_join";
     /// `list.append` (the method descriptor)
     ListAppend = "list_append";
     /// `chr`

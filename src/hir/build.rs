@@ -219,7 +219,11 @@ pub fn build(
         entered: FxHashSet::default(),
         joins: FxHashMap::default(),
         unchecked_in: FxHashSet::default(),
-        handlers: handlers_by_instr(code),
+        handlers: match start {
+            // The interpreter runs its exception handlers: an instruction that raises exits.
+            Start::Inlined(_) if code.is_generator => vec![None; code.instrs.len()],
+            _ => handlers_by_instr(code),
+        },
         expected: Vec::new(),
         enters: !matches!(start, Start::Loop(..)),
         lends: code.instrs.iter().any(|i| i.op == LoadFastBorrow),

@@ -669,7 +669,7 @@ impl Function {
     /// Returns true if dropping a reference to `v` may run user code.
     pub fn drop_runs_host_code(&self, v: Value) -> bool {
         let inst = self.inst(v);
-        if matches!(inst.op, Op::StoreQuiet(_) | Op::Held) {
+        if matches!(inst.op, Op::StoreQuiet(_) | Op::Held | Op::IterEnd) {
             return false;
         }
         // The code object keeps its constants alive; an assumed object may lose all other

@@ -364,6 +364,11 @@ hir_ops! {
     VirtualGenerator(code: u32 as Number, at: u32 as Number) = "virtual_generator" (; .. OPTIONAL)
         -> virtual_object none OBJECT,
         never, quiet, goes, anew, [], [];
+    /// `itertools.chain` of a list and a generator, of which it owns references: the items that a
+    /// builtin has taken from the generator, and those that are left. Only an exit materialises it,
+    /// and only stacks of frame states name it.
+    VirtualChain = "virtual_chain" (OBJECT OBJECT) -> virtual_object none OBJECT,
+        never, quiet, goes, anew, [], [];
     /// An iterator of a range of C integers: the next value, the end, and the step. Only an exit
     /// materialises it, and only stacks of frame states name it.
     VirtualRangeIter = "virtual_range_iter" (INT INT INT) -> virtual_iterator none OBJECT,
@@ -619,6 +624,10 @@ hir_ops! {
     /// Advances a tuple iterator that has a next item, which it returns, borrowed.
     TupleIterNext = "tuple_iter_next" (OBJECT) -> value borrowed OBJECT,
         never, quiet, stays, anew, [ITERATORS], [ITERATORS];
+    /// The same iterator of a list or a tuple, which has no next item, without its list: its own
+    /// end, after which a drop of it runs no user code. Exits if nothing else has the list.
+    IterEnd = "iter_end" (OBJECT) -> same borrowed OBJECT,
+        fails(Shape), quiet, stays, anew, [ITERATORS COUNTS], [ITERATORS COUNTS];
     /// Output of the operand's operation. An object is owned: the operation has left a reference
     /// for it.
     Output(index: u32 as Number) = "output" (ANY) -> value borrowed ANY,

@@ -150,6 +150,8 @@ pub fn builtin(b: Builtin) -> Type {
         Builtin::Chr => Type::UNICODE_EXACT,
         Builtin::IsInstance | Builtin::Bool | Builtin::Any | Builtin::All => Type::BOOL,
         Builtin::Sqrt => Type::FLOAT_EXACT,
+        Builtin::List | Builtin::Sorted => Type::LIST_EXACT,
+        Builtin::Tuple => Type::TUPLE_EXACT,
         _ => Type::OBJECT,
     }
 }

@@ -205,6 +205,11 @@ pub mod names {
         LIST_ITER_NEXT = "list_iter_next" (Ptr) -> (Ptr);
         /// The same for a tuple iterator.
         TUPLE_ITER_NEXT = "tuple_iter_next" (Ptr) -> (Ptr);
+        /// The end of a list iterator without a next item: it drops the list. Fails, and changes
+        /// nothing, if that would deallocate the list.
+        LIST_ITER_END = "list_iter_end" (Ptr) -> ();
+        /// The same for a tuple iterator.
+        TUPLE_ITER_END = "tuple_iter_end" (Ptr) -> ();
         /// True if nothing is pending (signals, tracing, a request to stop) for this thread and
         /// unit. The address is the unit's cell with the expected pending-work word.
         NOTHING_PENDING = "nothing_pending" (Ptr, Ptr) -> (Bool);

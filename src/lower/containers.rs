@@ -117,6 +117,18 @@ impl HighLevelOp<'_, '_> {
         })
     }
 
+    /// The end of a list's or a tuple's iterator; exits if the list would be deallocated.
+    pub(super) fn iter_end(&mut self) {
+        let iter = self.object(0);
+        let exit = self.exit();
+        let name = match self.lower.f.ty(self.arg(0)) <= Type::LIST_ITER {
+            true => names::LIST_ITER_END,
+            false => names::TUPLE_ITER_END,
+        };
+        let id = self.lower.host.intrinsic(name);
+        self.lower.perform(id, &[iter], Some(exit));
+    }
+
     /// An output of another instruction.
     pub(super) fn output(&mut self, n: u32) -> lir::Value {
         let of = self.lower.f.resolve(self.arg(0));

@@ -33,6 +33,7 @@ impl HighLevelOp<'_, '_> {
             | Op::VirtualMethod(_)
             | Op::VirtualIf
             | Op::VirtualGenerator(..)
+            | Op::VirtualChain
             | Op::VirtualRangeIter
             | Op::VirtualSeqIter
             | Op::Borrowed
@@ -218,6 +219,10 @@ impl HighLevelOp<'_, '_> {
             Op::RangeLeft => self.plain_intrinsic(names::RANGE_LEFT),
             Op::IterMore => self.iter_more(),
             Op::ListIterNext => self.plain_intrinsic(names::LIST_ITER_NEXT),
+            Op::IterEnd => {
+                self.iter_end();
+                return None;
+            }
             Op::TupleIterNext => self.plain_intrinsic(names::TUPLE_ITER_NEXT),
             Op::Output(n) => self.output(*n),
 

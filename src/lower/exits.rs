@@ -638,6 +638,7 @@ fn kind_of(op: &Op) -> (VirtualKind, Vec<Source>) {
         },
         Op::VirtualCell => VirtualKind::Cell,
         Op::VirtualDict => VirtualKind::Dict,
+        Op::VirtualChain => VirtualKind::Chain,
         Op::VirtualGenerator(code, at) => VirtualKind::Generator {
             code: *code,
             at: Pc(*at),

@@ -263,7 +263,8 @@ impl Lower<'_> {
     /// True if the class of `a` (an object, not null) is one of these.
     pub(super) fn is_class(&mut self, a: Value, types: &[Type]) -> lir::Value {
         if self.repr(a).is_raw() {
-            return self.b.bconst(false);
+            let ty = self.f.ty(a);
+            return self.b.bconst(types.iter().any(|of| ty <= *of));
         }
         let (p, _) = self.object(a);
         if types == [Type::NONE_TYPE] {

@@ -106,6 +106,13 @@ fn simplify(f: &mut Function, cx: &Context<'_>, v: Value) -> bool {
             }
             _ => false,
         },
+        Op::CheckClasses(types)
+            if is_builtin_exact(ty(0)) && types.iter().any(|of| ty(0) <= *of) =>
+        {
+            let checked = arg(0);
+            f.rely_on(checked);
+            replace(f, v, checked)
+        }
         Op::IsClass(types) => {
             let (t, a) = (ty(0), arg(0));
             if !is_builtin_exact(t) || !types.iter().all(|ty| is_builtin_exact(*ty)) {

@@ -119,6 +119,7 @@ const PRIMITIVE: &[&str] = &[
     "iter_more",
     "list_iter_next",
     "tuple_iter_next",
+    "iter_end",
     "output",
     "check",
     "load",

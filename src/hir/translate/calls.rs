@@ -139,7 +139,7 @@ impl Builder<'_> {
         Some(Named { objects, names })
     }
 
-    fn call_generally(&mut self, base: usize, n: usize, names: Option<Value>) {
+    pub(super) fn call_generally(&mut self, base: usize, n: usize, names: Option<Value>) {
         let state = self.state_without(n + 2);
         let mut args = vec![names.unwrap_or(self.null)];
         args.extend(self.top_values(n + 2));
@@ -268,7 +268,7 @@ impl Builder<'_> {
             }
             _ if !named.is_empty() => false,
             Callee::Builtin(Builtin::ListAppend) if is_bound && n == 1 => self.call_append(this),
-            Callee::Builtin(builtin) if !is_bound && self.consume(builtin, base) => true,
+            Callee::Builtin(builtin) if self.consume(builtin, base, is_bound) => true,
             Callee::Builtin(builtin) if !is_bound && self.call_builtin(builtin, base, n) => true,
             Callee::Builtin(Builtin::IsInstance)
                 if !is_bound && self.test_classes(object, base) =>

@@ -3,7 +3,7 @@
 use crate::bytecode::{ConstValue, GeneralOp as G, Instr, Op as B, Pc, Reason};
 use crate::facts::{Operator, OperatorPlan};
 use crate::hir::build::Builder;
-use crate::hir::function::{Edge, Term, Value};
+use crate::hir::function::{Edge, Entry, Term, Value};
 use crate::hir::translate::dispatch::{Expected, is_one_class};
 use crate::hir::typing;
 use crate::hir::{Cmp, Op};
@@ -151,7 +151,7 @@ impl Builder<'_> {
         self.push_owned(item);
         let then = self.edge_with_names(next);
         self.forget_top(1);
-        self.end_iteration(instr, more, then, |_, _| {});
+        self.end_iteration(instr, more, then, |_, iter| iter);
     }
 
     /// Push the null above an iterator, if the instruction has the iterator in a pair with it.
@@ -177,14 +177,25 @@ impl Builder<'_> {
         if self.is_own_iterator(instr) {
             return;
         }
-        self.own_operands(1);
+        // An inlined generator does not drop what a local keeps alive: the drop might run code.
+        let is_inlined = self.inlined.is_some() && self.code.is_generator;
+        if is_inlined {
+            self.start_instr();
+        } else {
+            self.own_operands(1);
+        }
         if self.iterate_range() {
             return;
         }
         self.bet_sequence();
         let ty = typing::iterator_of(self.ty(self.stack[self.stack.len() - 1].value));
+        let unchecked = self.unchecked;
         let v = self.general_on_stack(G::GetIter, [0, 0], 1);
         if let Some((iter, proved)) = ty {
+            if is_inlined && proved {
+                // That of a list or a tuple runs no user code.
+                self.unchecked = unchecked;
+            }
             if proved {
                 self.f.insts[v].ty = iter;
             } else {
@@ -266,7 +277,7 @@ impl Builder<'_> {
             let item = b.emit(Op::Refine(Type::OBJECT), vec![item], Type::OBJECT);
             b.push_owned(item);
         });
-        self.end_iteration(instr, more, then, |_, _| {});
+        self.end_iteration(instr, more, then, |_, iter| iter);
         true
     }
 
@@ -382,24 +393,32 @@ impl Builder<'_> {
             b.emit(Op::Incref, vec![item], Type::BOTTOM);
             b.push_owned(item);
         });
+        // An inlined generator, whose frame user code would miss, must not run any.
+        let is_inlined = self.inlined.is_some() && self.code.is_generator;
+        let state = self.state();
         self.end_iteration(instr, more, then, |b, iter| {
+            if is_inlined {
+                let ty = b.ty(iter);
+                return b.emit_with(Op::IterEnd, vec![iter], ty, Some(state));
+            }
             if b.names.is_some() {
                 b.publish_names(b.pc);
             }
             let last = b.general(G::IterNext, [0, 0], vec![iter], Type::CBOOL);
             b.f.settled.insert(last);
             b.unchecked = true;
+            iter
         });
     }
 
     /// End the block of a loop's head: branch to `then` if there are `more` items, else out of the
-    /// loop, where the exhausted iterator is dropped after `last`.
+    /// loop, where the exhausted iterator that `last` returns is dropped.
     fn end_iteration(
         &mut self,
         instr: &Instr,
         more: Value,
         then: Edge,
-        last: impl FnOnce(&mut Self, Value),
+        last: impl FnOnce(&mut Self, Value) -> Value,
     ) {
         // The loop's exit, in a block of its own.
         self.forget_top(instr.arg2 as usize);
@@ -418,8 +437,8 @@ impl Builder<'_> {
         });
         self.cur = out;
         self.start_instr();
-        last(self, e.value);
-        self.drop_entry(e);
+        let value = last(self, e.value);
+        self.drop_entry(Entry { value, ..e });
         if self.names.is_some() {
             // The drop cannot change a name in a register: here no name is in one, or the iterator
             // is not a list's, and then its drop runs no destructor.

@@ -43,6 +43,8 @@ pub(super) struct Consumer {
     plan: Plan,
     /// The call's value: the generator.
     made: Value,
+    /// The list of the items that a builtin gathers, which is allocated behind the call.
+    gathered: Option<Value>,
     /// The instructions behind the call, before the loop, that the loop does not need.
     idle: Vec<Value>,
     /// The loop's header, which requests the next item, and the request.
@@ -158,7 +160,13 @@ impl Consumer {
         }
         let mut waiting = waits.clone();
         let top = waiting.stack.last()?;
-        if f.object_of(top.value) != made || !top.owned || !waiting.inlined.is_empty() {
+        let root = f.object_of(top.value);
+        let gathered = matches!(f.op(root), Op::VirtualChain).then(|| f.object_of(f.arg(root, 0)));
+        let consumed = match gathered {
+            Some(_) => f.object_of(f.arg(root, 1)),
+            None => root,
+        };
+        if consumed != made || !top.owned || !waiting.inlined.is_empty() {
             return None;
         }
         let awaited = awaited(f.code.instr(waits.pc))?;
@@ -180,7 +188,7 @@ impl Consumer {
         }
         let regions = Regions::of(f, header, &request, is_behind)?;
         let drop = callable.map(|(_, _, at)| f.blocks[block].insts[at]);
-        let idle = idle_behind(f, block, at, made, drop)?;
+        let idle = idle_behind(f, block, at, made, [drop, gathered])?;
         if !is_consumed_only(f, made, &request, &regions, &idle, block) {
             return None;
         }
@@ -204,16 +212,22 @@ impl Consumer {
             let cells = kin.is_none().then_some(&inlinee.cells[..]);
             let mut body = optimised(&code, known, cells, cx, &within)?;
             relax_drops(&mut body);
+            if is_quiet_body(&body) {
+                // The loop has made sure that the unit is valid where it requests an item.
+                for b in body.order.clone() {
+                    remove(&mut body, b, |op| *op == Op::CheckValid);
+                }
+            }
             Some(body)
         })?;
         let yields = single_yield(&body)?;
         let size = leaf_size(&body)?;
-        // The generator owns what is given to it, so it need not be told apart from a counted one.
-        let nothing = Entry {
-            value: made,
-            owned: false,
+        // The place of the running generator has the list of the items that it has passed so far,
+        // or nothing.
+        *waiting.stack.last_mut()? = Entry {
+            value: gathered.unwrap_or(made),
+            owned: gathered.is_some(),
         };
-        *waiting.stack.last_mut()? = nothing;
         let lent = vec![false; code.locals.len()];
         Some(Consumer {
             plan: Plan {
@@ -234,6 +248,7 @@ impl Consumer {
                 size,
             },
             made,
+            gathered,
             idle,
             header,
             next: request.next,
@@ -274,7 +289,8 @@ impl Request {
     /// header does nothing else.
     fn of(f: &Function, header: Block, made: Value) -> Option<Request> {
         let data = &f.blocks[header];
-        let next = *data.insts.first()?;
+        let mut insts = data.insts.iter().copied();
+        let next = insts.find(|v| *f.op(*v) != Op::VirtualChain)?;
         let is_it = matches!(f.op(next), Op::General(GeneralOp::IterNext, _))
             && f.object_of(f.arg(next, 0)) == made;
         let test = match &data.term {
@@ -282,8 +298,8 @@ impl Request {
             _ => header,
         };
         let rest = match test == header {
-            true => &data.insts[1..],
-            false => &f.blocks[test].insts[..],
+            true => insts.collect(),
+            false => f.blocks[test].insts.clone(),
         };
         let is_item = |v: &Value| matches!(f.op(*v), Op::Output(0)) && f.arg(*v, 0) == next;
         let Term::Branch { cond, then, els } = &f.blocks[test].term else {
@@ -345,15 +361,15 @@ impl Regions {
     }
 }
 
-/// The instructions between the call and the loop that go with the call: the drop of the callable,
-/// and checks that the call has not invalidated the unit. `None` if something else there may exit
-/// while the generator has not begun.
+/// The instructions between the call and the loop that go with the call: checks that the call has
+/// not invalidated the unit. `None` if something there may exit while the generator has not begun,
+/// except those `known`: the drop of the callable, and the allocation of the list of the items.
 fn idle_behind(
     f: &Function,
     block: Block,
     at: usize,
     made: Value,
-    drop: Option<Value>,
+    known: [Option<Value>; 2],
 ) -> Option<Vec<Value>> {
     let mut idle = Vec::new();
     for &v in &f.blocks[block].insts[at + 1..] {
@@ -362,7 +378,7 @@ fn idle_behind(
             state.is_some_and(|state| f.states[state].values().any(|v| f.object_of(v) == made))
         };
         match f.insts[v].op {
-            _ if Some(v) == drop => {}
+            _ if known.contains(&Some(v)) => {}
             Op::CheckValid => idle.push(v),
             _ if names_it() => return None,
             _ => {}
@@ -412,7 +428,9 @@ fn is_consumed_only(
             let is_drop = inst.op == Op::Decref;
             // The drop of the callable, before the loop, names it as well.
             !in_locals
-                && (!used || is_drop && (in_body || regions.out.contains(&b)))
+                && (!used
+                    || is_drop && (in_body || regions.out.contains(&b))
+                    || inst.op == Op::VirtualChain && in_loop)
                 && (!named || in_loop || b == before)
         })
     })
@@ -469,17 +487,44 @@ fn leaf_size(body: &Function) -> Option<usize> {
         Term::Return(v) => returns_constant(v),
         Term::Jump(_) | Term::Branch { .. } | Term::Unreachable => true,
     });
-    let all_quiet = insts(body).all(|v| match body.insts[v].op {
-        Op::YieldItem | Op::CheckQuiet => true,
-        _ => is_quiet(body, v),
-    });
     let returns = body
         .order
         .iter()
         .any(|&b| matches!(body.blocks[b].term, Term::Return(_)));
     let size = insts(body).filter(|v| counts_as_code(body, *v)).count();
     let fits = body.order.len() <= MOST_BLOCKS && size <= MOST_INSTS;
-    (ends && all_quiet && returns && fits).then_some(size)
+    (ends && is_quiet_body(body) && returns && fits).then_some(size)
+}
+
+/// Returns true if no instruction of a body runs user code.
+fn is_quiet_body(body: &Function) -> bool {
+    insts(body).all(|v| match body.insts[v].op {
+        Op::YieldItem | Op::CheckQuiet | Op::CheckValid => true,
+        _ => is_quiet(body, v) || is_iteration(body, v),
+    })
+}
+
+/// Removes instructions from a block.
+fn remove(body: &mut Function, b: Block, is_it: impl Fn(&Op) -> bool) {
+    let insts = std::mem::take(&mut body.blocks[b].insts);
+    let kept = insts.into_iter().filter(|v| !is_it(body.op(*v)));
+    body.blocks[b].insts = kept.collect();
+}
+
+/// Returns true for an instruction of a loop over a range, a list or a tuple, which changes its own
+/// iterator only, and for a drop that deallocates nothing. Where it raises, the exit creates the
+/// frame that raises.
+fn is_iteration(body: &Function, v: Value) -> bool {
+    let over = |at| body.ty(body.arg(v, at));
+    match *body.op(v) {
+        Op::RangeNext | Op::ListIterNext | Op::TupleIterNext | Op::IterEnd => true,
+        Op::General(GeneralOp::RangeIter, _) | Op::DropShared => true,
+        Op::General(GeneralOp::GetIter, _) => {
+            let exact = [Type::LIST_EXACT, Type::TUPLE_EXACT, Type::RANGE];
+            exact.iter().any(|ty| over(0) <= *ty)
+        }
+        _ => false,
+    }
 }
 
 /// Where the type of a local's old value turns out to be one whose destructor runs no user code, it
@@ -531,11 +576,7 @@ fn drop_checks(body: &mut Function, block: Block) {
             up = idom[at].expand().filter(|next| *next != at);
         }
         if up.is_some() && b != block {
-            let insts = std::mem::take(&mut body.blocks[b].insts);
-            let kept = insts
-                .into_iter()
-                .filter(|v| body.insts[*v].op != Op::CheckQuiet);
-            body.blocks[b].insts = kept.collect();
+            remove(body, b, |op| *op == Op::CheckQuiet);
         }
     }
 }
@@ -545,6 +586,7 @@ pub(super) fn splice(f: &mut Function, consumer: Consumer) {
     let Consumer {
         mut plan,
         made,
+        gathered,
         idle,
         header,
         next,
@@ -567,6 +609,16 @@ pub(super) fn splice(f: &mut Function, consumer: Consumer) {
     }
     let cells = cells(f, &plan, made);
     f.blocks[before].insts.retain(|v| !idle.contains(v));
+
+    // There is no generator yet where the list is allocated: if that raises, the call that creates
+    // the generator does.
+    if let Some(list) = gathered {
+        (f.insts[list].state, f.insts[list].pc) = (f.insts[made].state, f.insts[made].pc);
+        let insts = &mut f.blocks[before].insts;
+        insts.retain(|v| *v != list);
+        let at = insts.iter().position(|v| *v == made);
+        insts.insert(at.expect("the call is in its block"), list);
+    }
 
     // What the loop carries travels through the generator's blocks too.
     let carried = f.blocks[header].params.clone();

@@ -505,7 +505,10 @@ pub(super) fn optimised(
         log: RefCell::default(),
         ..*cx
     };
-    for _ in 0..2 {
+    for round in 0..2 {
+        if round == 1 && code.is_generator {
+            pass_guarded(&mut body);
+        }
         for pass in [
             Pass::Lifetimes,
             Pass::Simplify,
@@ -535,25 +538,44 @@ pub(super) fn optimised(
     Some(body)
 }
 
+/// Lets each edge pass a value as its most precise guard. For example, `x` of `for x in items` that
+/// the loop's body has found to be an int is one where the next iteration drops it.
+fn pass_guarded(body: &mut Function) {
+    let idom = body.dominators();
+    for b in body.order.clone() {
+        let mut term = std::mem::replace(&mut body.blocks[b].term, Term::Unreachable);
+        for edge in term.edges_mut() {
+            refine(body, &idom, b, &mut edge.args);
+        }
+        body.blocks[b].term = term;
+    }
+}
+
 /// The locals at the end of a block that returns, each as its most precise guard. For example, a
 /// local that is passed to an inlined call is guarded in that callee's blocks.
 pub(super) fn locals_at_end(body: &Function, idom: &Dominators, b: Block) -> Vec<Value> {
     let mut locals = body.blocks[b].out_locals.to_vec();
+    refine(body, idom, b, &mut locals);
+    locals
+}
+
+/// Replaces values at the end of a block by the guards of their classes, where a drop of the value
+/// itself could run code.
+fn refine(body: &Function, idom: &Dominators, b: Block, values: &mut [Value]) {
     let mut above = Some(b);
     while let Some(block) = above {
         for &v in &body.blocks[block].insts {
             if !matches!(body.insts[v].op, Op::GuardType(_)) || body.drop_runs_host_code(v) {
                 continue;
             }
-            for local in &mut locals {
-                if body.drop_runs_host_code(*local) && body.object_of(*local) == body.object_of(v) {
-                    *local = v;
+            for value in values.iter_mut() {
+                if body.drop_runs_host_code(*value) && body.object_of(*value) == body.object_of(v) {
+                    *value = v;
                 }
             }
         }
         above = idom[block].expand().filter(|up| *up != block);
     }
-    locals
 }
 
 /// The number of instructions of the callee, if it is a leaf.
@@ -606,6 +628,7 @@ pub(super) fn is_quiet(body: &Function, v: Value) -> bool {
         | Op::CheckQuiet
         | Op::YieldItem
         | Op::VirtualGenerator(..)
+        | Op::VirtualChain
         | Op::NameGet(_)
         | Op::NameGetRaw(..)
         | Op::VirtualTuple

@@ -3,10 +3,10 @@
 use super::Set;
 use super::containers::element;
 use super::numbers::int_unbox;
-use crate::abi::{list, list_iter, object, range, range_iter, tuple, tuple_iter};
+use crate::abi::{counts, list, list_iter, object, range, range_iter, tuple, tuple_iter};
 use cladonia::facts::Effects;
 use cladonia::host::names;
-use cladonia::lir::{Builder, IntCond, Opcode, Value};
+use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
 
 pub(super) fn define(set: &mut Set<'_>) {
@@ -83,6 +83,31 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.switch_to(closed);
             let no = b.bconst(false);
             b.ret(&[no]);
+        });
+    }
+    for (name, seq) in [
+        (names::LIST_ITER_END, list_iter::SEQ),
+        (names::TUPLE_ITER_END, tuple_iter::SEQ),
+    ] {
+        set.add(name, &[Ty::Ptr], &[], Effects::WRITES, |b, p, _| {
+            let (open, last, ended) = (b.block(), b.cold_block(), b.block());
+            let (dropped, closed) = (b.block(), b.cold_block());
+            let items = b.load(Width::Ptr, p[0], seq);
+            let none = b.is_null(items);
+            b.br(none, closed, &[], open, &[]);
+            b.switch_to(open);
+            counts::drop(b, items, last, dropped);
+            b.switch_to(dropped);
+            let null = b.pconst(0);
+            b.store(Width::Ptr, p[0], seq, null);
+            b.jump(ended, &[]);
+            b.switch_to(closed);
+            b.jump(ended, &[]);
+            b.switch_to(ended);
+            b.ret(&[]);
+            b.switch_to(last);
+            counts::take(b, items);
+            b.terminate(Term::Fail);
         });
     }
     set.add(

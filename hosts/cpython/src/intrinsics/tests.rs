@@ -473,11 +473,23 @@ fn iterators_advance_and_end_as_their_own_next_does() {
             [(); 2].map(|()| m.run(names::RANGE_NEXT, &[range]).unwrap()),
             [[2, 1], [0, 0]]
         );
-        for ([more, next], sequence) in [
-            ([names::LIST_ITER_MORE, names::LIST_ITER_NEXT], "[1, 2]"),
-            ([names::TUPLE_ITER_MORE, names::TUPLE_ITER_NEXT], "(1, 2)"),
-        ] {
-            let scope = run(&format!("s = {sequence}\ni, j = iter(s), iter(s)"), &[]);
+        let of_lists = [
+            names::LIST_ITER_MORE,
+            names::LIST_ITER_NEXT,
+            names::LIST_ITER_END,
+        ];
+        let of_tuples = [
+            names::TUPLE_ITER_MORE,
+            names::TUPLE_ITER_NEXT,
+            names::TUPLE_ITER_END,
+        ];
+        for ([more, next, end], sequence) in [(of_lists, "[1, 2]"), (of_tuples, "(*[1, 2],)")] {
+            let scope = run(
+                &format!(
+                    "s = {sequence}\ni, j, k = iter(s), iter(s), iter(s)\nlast = iter({sequence})\nfor _ in range(2): next(last), next(k)"
+                ),
+                &[],
+            );
             let (s, i) = (get(scope, "s"), get(scope, "i"));
             let before = refs(s);
             for item in ["1", "2"] {
@@ -490,6 +502,17 @@ fn iterators_advance_and_end_as_their_own_next_does() {
             run("assert next(i, None) is None", &[("i", i)]);
             assert_eq!(refs(s), before - 1);
             assert_eq!(m.one(more, &[i as u64]), 0);
+            // The end of an iterator that has dropped its list, of one that has not, and of one
+            // that has the only reference.
+            let [k, last] = ["k", "last"].map(|name| get(scope, name));
+            for (iter, ends) in [(i, true), (k, true), (last, false)] {
+                assert_eq!(m.run(end, &[iter as u64]).is_some(), ends);
+            }
+            assert_eq!(refs(s), before - 2);
+            run(
+                "assert k.__reduce__() == i.__reduce__() != last.__reduce__()",
+                &[("i", i), ("k", k), ("last", last)],
+            );
             run(
                 "list(j)\nassert i.__reduce__() == j.__reduce__()",
                 &[("i", i), ("j", get(scope, "j"))],

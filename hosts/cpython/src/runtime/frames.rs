@@ -801,6 +801,7 @@ pub unsafe fn virtual_of(kind: &VirtualKind, fields: &[Object]) -> Object {
                 PyCell_New(fields.first().copied().unwrap_or(std::ptr::null_mut()))
             }
             (VirtualKind::Dict, _) => dict_of(fields),
+            (VirtualKind::Chain, &[list, generator]) => super::rebuilt::chained(list, generator),
             (VirtualKind::Method, &[function, this]) => bound(function, this),
             (VirtualKind::Instance { class, places }, _) => {
                 return make_instance(*class as Object, places, fields);

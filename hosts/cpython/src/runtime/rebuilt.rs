@@ -33,6 +33,9 @@ pub struct Rebuilt {
     awaited: Awaited,
     /// The exception of a box that could not be allocated.
     lost: Object,
+    /// The list of the items that this generator has passed to the builtin which consumes it;
+    /// null if there is none.
+    gathered: Object,
 }
 
 impl Rebuilt {
@@ -59,6 +62,7 @@ impl Rebuilt {
             stack,
             awaited: Awaited::Result,
             lost,
+            gathered: std::ptr::null_mut(),
         }
     }
 
@@ -175,7 +179,8 @@ impl Rebuilt {
     }
 
     /// The frame of a running generator over whose items the frame before it iterates: that has a
-    /// place for the generator on top of its stack.
+    /// place for the generator on top of its stack, with the list of the items so far if the call
+    /// of a builtin gathers them.
     unsafe fn build_generator(&mut self, ts: Thread) -> Option<Frame> {
         // SAFETY: as for `build`.
         unsafe {
@@ -184,6 +189,7 @@ impl Rebuilt {
             let place = f::LOCALSPLUS + 8 * (state::depth(before) - 1);
             let at = shape.units().add(2 * self.pos as usize);
             let contents = [&self.locals[..], &self.stack[..]].concat();
+            self.gathered = slots::get(before, place);
             let (generator, frame) = generators::running(ts, self.func, shape.code, at, &contents);
             if generator.is_null() {
                 slots::put(before, place, Py_NewRef(Py_None()));
@@ -202,11 +208,12 @@ impl Rebuilt {
 
     fn drop_objects(&mut self) {
         let objects = self.locals.drain(..).chain(self.stack.drain(..));
-        for object in objects.chain([self.func, self.lost]) {
+        for object in objects.chain([self.func, self.lost, self.gathered]) {
             // SAFETY: owned or null.
             unsafe { Py_XDECREF(object) };
         }
-        (self.func, self.lost) = (std::ptr::null_mut(), std::ptr::null_mut());
+        let null = std::ptr::null_mut();
+        (self.func, self.lost, self.gathered) = (null, null, null);
     }
 }
 
@@ -216,6 +223,9 @@ pub struct Ended {
     result: Object,
     /// The use that the frame before it makes of the result.
     awaited: Awaited,
+    /// The list of the items that a builtin has gathered from the generator which has ended here,
+    /// owned, or null.
+    gathered: Object,
 }
 
 /// Builds frames, outermost first, and runs them to their ends; returns the outcome of the
@@ -244,6 +254,7 @@ pub unsafe fn run(gil: Gil, ts: Thread, frames: Vec<Rebuilt>) -> Ended {
         let mut ended = Ended {
             result: std::ptr::null_mut(),
             awaited: missing.unwrap_or(Awaited::Result),
+            gathered: std::ptr::null_mut(),
         };
         let mut first = missing.is_none();
         while let Some((frame, mut of)) = built.pop() {
@@ -271,6 +282,7 @@ pub unsafe fn run(gil: Gil, ts: Thread, frames: Vec<Rebuilt>) -> Ended {
             ended = Ended {
                 result,
                 awaited: of.awaited,
+                gathered: of.gathered,
             };
             Py_XDECREF(of.lost);
             first = false;
@@ -323,7 +335,11 @@ impl Ended {
     /// The frame is the innermost one, at the instruction at which it waits; its stack is complete
     /// but for the result.
     pub(super) unsafe fn come_back(self, frame: Frame) -> Continues {
-        let Ended { result, awaited } = self;
+        let Ended {
+            result,
+            awaited,
+            gathered,
+        } = self;
         // SAFETY: the caller's promise.
         unsafe {
             match awaited {
@@ -334,7 +350,7 @@ impl Ended {
                 Awaited::Operator(operation) => {
                     return Continues::unless_raised(finish(frame, operation, result));
                 }
-                Awaited::Item => return consume_again(frame, result),
+                Awaited::Item => return consume_again(frame, result, gathered),
                 _ if result.is_null() => return Continues::Raised,
                 Awaited::Result => push(frame, result),
                 Awaited::Constructed => {
@@ -350,7 +366,10 @@ impl Ended {
 
 /// `itertools.chain(first, rest)`; null with an exception if it cannot be had. No `__import__` of
 /// the program is called for it.
-unsafe fn chained(first: Object, rest: Object) -> Object {
+///
+/// # Safety
+/// Live objects.
+pub(super) unsafe fn chained(first: Object, rest: Object) -> Object {
     // SAFETY: live objects.
     unsafe {
         let none = std::ptr::null_mut();
@@ -371,27 +390,33 @@ unsafe fn chained(first: Object, rest: Object) -> Object {
 }
 
 /// A generator that a builtin consumes has passed an item (owned), has returned, or has raised an
-/// exception. The call of the builtin is executed again, with the item in front of the generator.
+/// exception. The call of the builtin is executed again, with the items `gathered` (a list, owned,
+/// or null) and this one in front of the generator.
 ///
 /// # Safety
 /// As for [`Ended::come_back`]; the generator is on top of the stack.
-unsafe fn consume_again(frame: Frame, item: Object) -> Continues {
+unsafe fn consume_again(frame: Frame, item: Object, gathered: Object) -> Continues {
     // SAFETY: the caller's promise.
     unsafe {
-        if item.is_null() {
+        if item.is_null() && (gathered.is_null() || !PyErr_Occurred().is_null()) {
+            Py_XDECREF(gathered);
             return match PyErr_Occurred().is_null() {
                 true => Continues::Again,
                 false => Continues::Raised,
             };
         }
         let place = f::LOCALSPLUS + 8 * (state::depth(frame) - 1);
-        let generator = slots::get(frame, place);
-        let first = PyTuple_Pack(1, item);
-        Py_DECREF(item);
+        let first = match gathered.is_null() {
+            true => PyTuple_Pack(1, item),
+            false if item.is_null() || PyList_Append(gathered, item) == 0 => Py_NewRef(gathered),
+            false => std::ptr::null_mut(),
+        };
+        Py_XDECREF(item);
+        Py_XDECREF(gathered);
         let all = if first.is_null() {
             first
         } else {
-            let all = chained(first, generator);
+            let all = chained(first, slots::get(frame, place));
             Py_DECREF(first);
             all
         };

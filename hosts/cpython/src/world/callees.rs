@@ -29,6 +29,8 @@ const FUNCTIONS: &[(&CStr, &CStr, Builtin)] = &[
     (c"builtins", c"ord", Builtin::Ord),
     (c"builtins", c"any", Builtin::Any),
     (c"builtins", c"all", Builtin::All),
+    (c"builtins", c"sum", Builtin::Sum),
+    (c"builtins", c"sorted", Builtin::Sorted),
     (c"math", c"sqrt", Builtin::Sqrt),
 ];
 
@@ -447,6 +449,10 @@ unsafe fn class(object: Obj) -> Option<Builtin> {
         (&raw mut PyLong_Type, Builtin::Int),
         (&raw mut PyFloat_Type, Builtin::Float),
         (&raw mut PyBool_Type, Builtin::Bool),
+        (&raw mut PyList_Type, Builtin::List),
+        (&raw mut PyTuple_Type, Builtin::Tuple),
+        (&raw mut PySet_Type, Builtin::Set),
+        (&raw mut PyFrozenSet_Type, Builtin::FrozenSet),
         (&raw mut PySuper_Type, Builtin::Super),
         (&raw mut PyType_Type, Builtin::Type),
     ];
@@ -461,8 +467,12 @@ unsafe fn method_descriptor(object: Obj) -> Option<Builtin> {
     unsafe {
         let owner: *mut PyTypeObject = field(object, abi::descr::TYPE);
         let method: *const PyMethodDef = field(object, abi::descr::METHOD);
-        let append =
-            owner == &raw mut PyList_Type && CStr::from_ptr((*method).ml_name) == c"append";
-        append.then_some(Builtin::ListAppend)
+        let known = [
+            (&raw mut PyList_Type, c"append", Builtin::ListAppend),
+            (&raw mut PyUnicode_Type, c"join", Builtin::StrJoin),
+        ];
+        let is_it =
+            |row: &&(_, &CStr, _)| row.0 == owner && row.1 == CStr::from_ptr((*method).ml_name);
+        known.iter().find(is_it).map(|row| row.2)
     }
 }

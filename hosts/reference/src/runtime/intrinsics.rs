@@ -511,6 +511,28 @@ fn iterators(set: &mut Set<'_>) {
             b.ret(&[none]);
         });
     }
+    for name in [names::LIST_ITER_END, names::TUPLE_ITER_END] {
+        set.add(name, &[PTR], &[], Effects::WRITES, |b, p, _| {
+            let (open, over) = (b.block(), b.cold_block());
+            let seq = b.load(Width::Ptr, p[0], at::SEQ_ITER_SEQ);
+            let closed = b.is_null(seq);
+            b.br(closed, over, &[], open, &[]);
+            b.switch_to(open);
+            let (last, more) = (b.cold_block(), b.block());
+            let count = b.load(Width::I64, seq, at::COUNT);
+            let only = b.icmp_imm(IntCond::Eq, count, 1);
+            b.br(only, last, &[], more, &[]);
+            b.switch_to(last);
+            b.terminate(Term::Fail);
+            b.switch_to(more);
+            let null = b.pconst(0);
+            b.store(Width::Ptr, p[0], at::SEQ_ITER_SEQ, null);
+            // Another reference is left.
+            drop_reference(b, seq, |b| b.ret(&[]));
+            b.switch_to(over);
+            b.ret(&[]);
+        });
+    }
     for (name, items) in [
         (names::LIST_ITER_NEXT, at::LIST_ITEMS),
         (names::TUPLE_ITER_NEXT, at::TUPLE_ITEMS),

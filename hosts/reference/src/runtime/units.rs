@@ -540,7 +540,7 @@ fn make_virtuals(objects: Vec<LiveObject>) -> Vec<Option<Ref>> {
             VirtualKind::Instance { .. } => {
                 unreachable!("`World::instance_access` knows no instance here")
             }
-            VirtualKind::Generator { .. } => {
+            VirtualKind::Generator { .. } | VirtualKind::Chain => {
                 unreachable!("`World::inlinee` offers no generator here")
             }
         }));

@@ -4,8 +4,12 @@
 //! (`opt/inline/generators.rs`). The loop has the frame state of the call. An exit executes the
 //! call again with what is left of the generator: `any` and `all` have seen no item yet that
 //! decides. So nothing may exit between an item and its test.
+//!
+//! Other builtins, such as `list` and `max`, get a list of the items in place of the generator. An
+//! exit executes the call again with a [chain](Op::VirtualChain) of this list and what is left of
+//! the generator.
 
-use crate::bytecode::GeneralOp as G;
+use crate::bytecode::{GeneralOp as G, Reason};
 use crate::facts::Builtin;
 use crate::hir::build::Builder;
 use crate::hir::function::{Edge, Term};
@@ -14,19 +18,105 @@ use crate::hir::{Block, Op};
 use crate::types::Type;
 
 impl Builder<'_> {
-    /// The call of `any` or `all` with a generator as its argument; false if it is another call.
-    pub(super) fn consume(&mut self, builtin: Builtin, base: usize) -> bool {
-        let decisive = match builtin {
-            Builtin::Any => true,
-            Builtin::All => false,
-            _ => return false,
-        };
+    /// The call of a builtin that consumes the generator which is its only argument; false if it is
+    /// another call. `is_bound` tells if it is a method, whose object is on the stack.
+    pub(super) fn consume(&mut self, builtin: Builtin, base: usize, is_bound: bool) -> bool {
         let generator = self.stack[self.stack.len() - 1].value;
         let ty = self.ty(generator);
         let is_generator = ty <= Type::GEN && !ty.is_bottom();
-        if self.stack.len() - base != 3 || !is_generator || self.names.is_some() {
+        if self.stack.len() - base != 3
+            || !is_generator
+            || self.names.is_some()
+            || is_bound != (builtin == Builtin::StrJoin)
+        {
             return false;
         }
+        match builtin {
+            Builtin::Any => self.search(true, base),
+            Builtin::All => self.search(false, base),
+            // These make a list of the items first.
+            Builtin::List | Builtin::Tuple | Builtin::Sorted | Builtin::StrJoin => {
+                self.gather(builtin, base, false)
+            }
+            Builtin::Sum | Builtin::Min | Builtin::Max | Builtin::Set | Builtin::FrozenSet => {
+                self.gather(builtin, base, true)
+            }
+            _ => false,
+        }
+    }
+
+    /// The call of a builtin for which a list of the items does as well as the generator. If it
+    /// adds, compares or hashes each item before it takes the next one (`eager`), the items must be
+    /// of classes for which this runs no user code.
+    fn gather(&mut self, builtin: Builtin, base: usize, eager: bool) -> bool {
+        if eager && self.avoids(Reason::Type) || self.handler(self.pc).is_some() {
+            return false;
+        }
+        for i in base..self.stack.len() {
+            self.own(i);
+        }
+        self.start_instr();
+        let top = self.stack.len() - 1;
+        let generator = self.stack[top].value;
+        let list = self.general(G::BuildList, [0, 0], vec![], Type::LIST_EXACT);
+        let before = self.before_arms();
+        let header = self.inner_block();
+        self.f.blocks[header].is_loop_header = true;
+        self.end_block(Term::Jump(plain_edge(header)));
+        self.cur = header;
+        let chain = self.emit(Op::VirtualChain, vec![list, generator], Type::OBJECT);
+        self.stack[top].value = chain;
+        self.start_instr();
+        let state = self.state();
+        let args = vec![generator];
+        let more = self.general_at(G::IterNext, [0, 0], args, Type::CBOOL, state);
+        let item = self.emit(Op::Output(0), vec![more], Type::OBJECT.opt());
+        let ended = self.fork(more);
+        let item = self.emit(Op::Refine(Type::OBJECT), vec![item], Type::OBJECT);
+        // If there is no memory, the item is dropped with the operands of the call.
+        self.push_owned(item);
+        self.start_instr();
+        self.general(G::ListAppend, [0, 0], vec![list, item], Type::BOTTOM);
+        let entry = self.pop();
+        self.start_instr();
+        self.drop_entry(entry);
+        if eager {
+            let state = self.state();
+            let plain = [
+                Type::LONG_EXACT,
+                Type::FLOAT_EXACT,
+                Type::BOOL,
+                Type::UNICODE_EXACT,
+                Type::BYTES_EXACT,
+            ];
+            let op = Op::CheckClasses(plain.to_vec());
+            self.emit_with(op, vec![item], Type::BOTTOM, Some(state));
+        }
+        let state = self.state();
+        self.emit_raising(Op::CheckPending, vec![], Type::BOTTOM, state);
+        self.end_block(Term::Jump(plain_edge(header)));
+
+        self.next_arm(ended, &before);
+        let entry = self.pop();
+        self.push_owned(list);
+        self.start_instr();
+        self.drop_entry(entry);
+        self.unchecked = true;
+        if builtin == Builtin::List {
+            let items = self.pop();
+            for entry in self.stack.split_off(base).into_iter().rev() {
+                self.drop_entry(entry);
+            }
+            self.push_owned(items.value);
+        } else {
+            self.call_generally(base, 1, None);
+        }
+        true
+    }
+
+    /// The call of `any` or `all`; `decisive` is the truth of the item that decides.
+    fn search(&mut self, decisive: bool, base: usize) -> bool {
+        let generator = self.stack[self.stack.len() - 1].value;
         for i in base..self.stack.len() {
             self.own(i);
         }
