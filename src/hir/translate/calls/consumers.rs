@@ -97,6 +97,7 @@ impl Builder<'_> {
         self.end_block(Term::Jump(plain_edge(header)));
 
         self.next_arm(ended, &before);
+        self.f.blocks[ended].entry_state = self.frame_state(self.pc);
         let entry = self.pop();
         self.push_owned(list);
         self.start_instr();
