@@ -25,16 +25,19 @@ mod exceptions;
 mod generators;
 mod import;
 mod instances;
+mod keys;
 mod matching;
 pub mod native;
 mod numbers;
 mod operators;
 mod overloads;
 mod scopes;
+mod sets;
 mod slices;
 mod strings;
 #[cfg(test)]
 mod tests;
+mod texts;
 pub mod traceback;
 mod unpack;
 
@@ -53,6 +56,7 @@ pub use overloads::operator_rest;
 pub use scopes::{bind_method, bound, new_cell};
 pub use slices::{list_copy_slice, list_slice};
 pub use strings::same_text;
+pub use texts::{repr_of, text_of};
 pub use unpack::seq_iter_at;
 
 use cladonia::bytecode::GeneralOp;

@@ -2,6 +2,7 @@
 //!
 //! Safety: the contract of [`super`].
 
+use super::texts;
 use crate::abi;
 use crate::capi::{
     _PyDict_FromItems, _PyList_Extend, _PySet_Update, _PyUnicode_JoinArray, Obj, Thread, interned,
@@ -88,11 +89,17 @@ pub unsafe extern "C" fn build_const_key_map(keys: Obj, values: *mut Obj, count:
 pub unsafe extern "C" fn build_string(items: *mut Obj, count: i64) -> Obj {
     // SAFETY: the array has so many owned strings, which the new one does not take over.
     unsafe {
-        let empty = interned!("");
-        let text = if empty.is_null() {
-            empty
-        } else {
-            _PyUnicode_JoinArray(empty, items, count as Py_ssize_t)
+        let parts = std::slice::from_raw_parts(items, count as usize);
+        let text = match texts::joined(parts) {
+            Some(text) => text,
+            None => {
+                let empty = interned!("");
+                if empty.is_null() {
+                    empty
+                } else {
+                    _PyUnicode_JoinArray(empty, items, count as Py_ssize_t)
+                }
+            }
         };
         drop_all(items, count);
         text
@@ -106,8 +113,8 @@ pub unsafe extern "C" fn concat_strings(items: *mut Obj, count: i64) -> Obj {
         if count > 2 {
             return join_strings(items, count);
         }
-        let (mut whole, more) = (*items, *items.add(1));
-        PyUnicode_Append(&mut whole, more);
+        let (first, more) = (*items, *items.add(1));
+        let whole = texts::appended(first, more);
         Py_DECREF(more);
         whole
     }
@@ -202,13 +209,7 @@ pub unsafe extern "C" fn dict_merge(thread: Thread, dict: Obj, other: Obj, calla
 
 pub unsafe extern "C" fn format_simple(a: Obj) -> Obj {
     // SAFETY: a live operand.
-    unsafe {
-        if PyUnicode_CheckExact(a) != 0 {
-            Py_NewRef(a)
-        } else {
-            PyObject_Format(a, ptr::null_mut())
-        }
-    }
+    unsafe { texts::formatted(a) }
 }
 
 pub unsafe extern "C" fn format_with_spec(a: Obj, spec: Obj) -> Obj {
@@ -220,7 +221,7 @@ pub unsafe extern "C" fn convert_value(which: i64, a: Obj) -> Obj {
     // SAFETY: a live operand; the functions are the interpreter's own table.
     unsafe {
         match abi::instructions::conversion(which as usize) {
-            Some(convert) => convert(a),
+            Some(convert) => texts::converted(a, convert),
             None => {
                 PyErr_SetString(
                     PyExc_SystemError,

@@ -1,9 +1,9 @@
-//! Lookups in dicts of the most frequent keys, strings and small ints, without a call of the
-//! interpreter's functions.
+//! Lookups in dicts of [the most frequent keys](super::keys), without a call of the interpreter's
+//! functions.
 //!
 //! Safety: the contract of [`super`].
 
-use super::numbers::small_int;
+use super::keys::{are_equal, hash_of};
 use crate::abi::{dict, dict_keys as keys, dict_versions, unicode};
 use crate::capi::{Obj, field};
 use crate::objects::instances::drop_one;
@@ -17,8 +17,8 @@ use std::sync::OnceLock;
 const SHIFT: u32 = 5;
 
 /// The value of a dict under a key, borrowed, or null if the key is not there. `None` if the
-/// interpreter must look: the key is of another class, or two keys have the same hash and must be
-/// compared.
+/// interpreter must look: the key is of another class, or two keys have the same hash and their
+/// comparison may run user code.
 ///
 /// # Safety
 /// The lock is held; a live dict, or an instance of a subclass, and a live key.
@@ -85,13 +85,8 @@ unsafe fn find(container: Obj, key: Obj) -> Option<Option<*mut Obj>> {
                 if known == key {
                     return Some(Some(value));
                 }
-                if same_hash {
-                    match (small_int(known), small_int(key)) {
-                        (Some(a), Some(b)) if a == b => return Some(Some(value)),
-                        // -1 and -2 have the same hash.
-                        (Some(_), Some(_)) => {}
-                        _ => return None,
-                    }
+                if same_hash && are_equal(known, key)? {
+                    return Some(Some(value));
                 }
             }
             rest >>= SHIFT;
@@ -168,20 +163,6 @@ pub fn versions() -> Option<u64> {
     static VERSIONS: OnceLock<Option<u64>> = OnceLock::new();
     // SAFETY: the first call is at the start of the runtime, with the interpreter's lock held.
     *VERSIONS.get_or_init(|| unsafe { dict_versions::find() })
-}
-
-/// The hash of an exact string that has been hashed before, or of a small int.
-#[inline]
-unsafe fn hash_of(key: Obj) -> Option<Py_hash_t> {
-    // SAFETY: the caller's: a live object; an exact string has its fields.
-    unsafe {
-        if PyUnicode_CheckExact(key) != 0 {
-            let hash: Py_hash_t = field(key, unicode::HASH);
-            return (hash != -1).then_some(hash);
-        }
-        let value = small_int(key)?;
-        Some(if value == -1 { -2 } else { value })
-    }
 }
 
 /// `dict.get`, as a method with an array of one or two arguments.

@@ -4,6 +4,7 @@
 
 use super::dictionaries::{self, is_dict_by, look_up};
 use super::numbers::small_int;
+use super::sets;
 use super::unpack::items_of;
 use crate::abi::instructions::binary_function;
 use crate::abi::long;
@@ -52,6 +53,9 @@ pub unsafe extern "C" fn contains(item: Obj, container: Obj) -> i64 {
             && let Some(found) = look_up(container, item)
         {
             return i64::from(!found.is_null());
+        }
+        if let Some(found) = sets::has(container, item) {
+            return found.into();
         }
         match int_among(item, container) {
             Some(found) => found.into(),

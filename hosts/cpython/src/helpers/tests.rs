@@ -170,3 +170,35 @@ fn float_arithmetic_is_that_of_float() {
         }
     });
 }
+
+#[test]
+fn keys_have_the_hashes_and_the_equality_of_the_interpreter() {
+    with_python(|| {
+        let scope = run(
+            "keys = ['', 'a', 'ab' * 9, 'é', '\\U0001f600', 0, 1, -1, -2, 2**30 - 1, -(2**30 - 1), (), (1,), (1, 2), (2, 1),\n\
+             \x20 (-1, -2), ('a', 3), ('ab' * 9, 'é', -1, 0), (0, 0, 0, 0), ('', '')]\n\
+             keys += [''.join(list('abab')), tuple([1, 2]), tuple([-1, -2]), tuple(['a', 3])]\n\
+             others = [2**30, 1.5, None, True, (1, 2, 3, 4, 5), (1.5,), ((1,),), [], (None,)]",
+            &[],
+        );
+        let items = |name| {
+            let list = get(scope, name);
+            // SAFETY: a list that lives as long as the scope.
+            (0..unsafe { PyList_Size(list) }).map(move |i| unsafe { PyList_GetItem(list, i) })
+        };
+        for a in items("keys") {
+            // SAFETY: live objects.
+            unsafe {
+                assert_eq!(super::keys::hash_of(a), Some(PyObject_Hash(a)));
+                for b in items("keys") {
+                    let equal = PyObject_RichCompareBool(a, b, Py_EQ) != 0;
+                    assert_eq!(super::keys::are_equal(a, b), Some(equal));
+                }
+            }
+        }
+        for a in items("others") {
+            // SAFETY: live objects.
+            assert_eq!(unsafe { super::keys::hash_of(a) }, None);
+        }
+    });
+}

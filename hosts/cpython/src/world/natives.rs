@@ -8,7 +8,7 @@ use super::callees::defined_in;
 use super::{CPythonWorld, call, object_of};
 use crate::abi;
 use crate::capi::{Obj, field};
-use crate::helpers::{dict_get, is_frame_reader, is_instance};
+use crate::helpers::{dict_get, is_frame_reader, is_instance, repr_of, text_of};
 use crate::intrinsics::calls::{ADDRESS_OF, CALL_UNARY, CHECK_UNAUDITED, FLAVOURS, Takes};
 use crate::objects;
 use cladonia::facts::RawKind;
@@ -77,6 +77,7 @@ impl CPythonWorld<'_> {
             }
             let method: *const PyMethodDef = field(object, abi::builtin::ML);
             let is_instance_test = given == 2 && defined_in(object, c"builtins", c"isinstance");
+            let is_repr = given == 1 && defined_in(object, c"builtins", c"repr");
             let receiver = match (*method).ml_flags & METH_STATIC {
                 0 => field(object, abi::builtin::SELF),
                 _ => ptr::null_mut(),
@@ -85,6 +86,8 @@ impl CPythonWorld<'_> {
                 callable: object,
                 function: if is_instance_test {
                     is_instance as *const () as i64
+                } else if is_repr {
+                    repr_of as *const () as i64
                 } else {
                     (*method).ml_meth.PyCFunction as usize as i64
                 },
@@ -135,7 +138,7 @@ impl CPythonWorld<'_> {
             }
             if class == &raw mut PyUnicode_Type && given == 1 {
                 return Some(NativeCall::Any {
-                    call: call(self.native_ids.unary, &[PyObject_Str as *const () as i64]),
+                    call: call(self.native_ids.unary, &[text_of as *const () as i64]),
                     first: None,
                     result: Type::OBJECT,
                 });
