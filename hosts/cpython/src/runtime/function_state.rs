@@ -19,7 +19,11 @@ use std::ffi::c_void;
 use std::rc::Rc;
 
 /// Maximum versions of one entry, the first included; after that its function stays interpreted.
-const MAX_VERSIONS: u32 = 5;
+const MAX_VERSIONS: u32 = 8;
+/// The last of these versions. They do not repeat any speculation that has failed at all, and learn
+/// no further classes: for a method of a tree's nodes of fifty classes, code without speculation is
+/// better than none.
+const CAUTIOUS_VERSIONS: u32 = 4;
 /// Maximum units given up because code that they left out as never executed was executed. After
 /// that nothing is left out.
 pub const MAX_REACHED_LATE: u32 = 8;
@@ -299,6 +303,24 @@ impl CodeState {
     /// Maximum versions of one entry before its function stays interpreted.
     pub fn max_versions(&self) -> u32 {
         MAX_VERSIONS + self.reached_late.get() + self.taught.get()
+    }
+
+    /// Returns true if what follows a unit is one of the last versions, which are cautious.
+    ///
+    /// # Safety
+    /// The unit is alive.
+    pub unsafe fn is_cautious_after(&self, unit: UnitRef) -> bool {
+        // SAFETY: the caller's promise.
+        let made = match unsafe { (*unit).kind } {
+            Kind::Loop { pos, .. } => self.with_loop(pos, |slot| slot.versions),
+            Kind::Generator => self.generator.versions.get(),
+            _ => {
+                let entries = self.entries.borrow();
+                let of = entries.iter().find(|e| e.unit.get() == Some(unit));
+                of.map_or(0, |entry| entry.versions.get())
+            }
+        };
+        made + CAUTIOUS_VERSIONS >= self.max_versions()
     }
 
     /// Compiling it pays: its next call triggers a compile.

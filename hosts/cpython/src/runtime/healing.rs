@@ -197,13 +197,18 @@ unsafe fn learn(gil: Gil, unit: UnitRef) {
         let profile = &mut *profile;
         let units = gil.runtime().totals.units.get();
         let mut reached_late = false;
-        let few_failures = few_failures(gil);
+        let is_cautious = state.is_cautious_after(unit);
+        let few_failures = if is_cautious { 1 } else { few_failures(gil) };
         for (record, count) in made.exits.heads().iter().zip(&(&(*unit)).exit_counts) {
             let counts = record.kind == ExitKind::Resume && record.reason.is_bet();
             if !counts || count.get() < few_failures {
                 continue;
             }
             reached_late |= record.reason == Reason::Unreached;
+            if is_cautious {
+                profile.avoid.insert((record.pc, record.reason));
+                continue;
+            }
             if record.reason == Reason::Type
                 && let Some(met) = profile.met.get_mut(&record.pc)
                 && !met.failures.count((*unit).number, units)

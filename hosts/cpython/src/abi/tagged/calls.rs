@@ -15,6 +15,7 @@ use crate::capi::Thread;
 use cladonia::lir::{Block, Builder, Signature, Value};
 use cladonia::ll::Ty;
 use pyo3_ffi::{Py_DECREF, Py_NewRef, Py_None, PyObject};
+use smallvec::SmallVec;
 
 /// LIR that branches to `copy`: the array is the interpreter's own.
 pub fn branch_on_owner(
@@ -85,7 +86,7 @@ pub unsafe fn take(
     callee: *mut PyObject,
     args: *const *mut PyObject,
     given: usize,
-) -> Vec<*mut PyObject> {
+) -> SmallVec<[*mut PyObject; 8]> {
     // SAFETY: the caller's promise; None is immortal.
     unsafe {
         let taken = (0..given)

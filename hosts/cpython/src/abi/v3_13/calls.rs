@@ -12,6 +12,7 @@ use crate::abi::read;
 use cladonia::lir::{Block, Builder, IntCond, Opcode, Value};
 use cladonia::ll::Width;
 use pyo3_ffi::{Py_None, PyObject};
+use smallvec::SmallVec;
 
 /// The offset in a code unit of the low byte of its instruction's argument.
 const ARGUMENT: i32 = 1;
@@ -134,7 +135,7 @@ pub unsafe fn take(
     _callee: *mut PyObject,
     args: *const *mut PyObject,
     given: usize,
-) -> Vec<*mut PyObject> {
+) -> SmallVec<[*mut PyObject; 8]> {
     // SAFETY: the caller's promise: they are on the stack of the frame that is calling; None is
     // immortal.
     unsafe {
