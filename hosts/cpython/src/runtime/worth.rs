@@ -204,6 +204,12 @@ pub unsafe fn of_call(gil: Gil, state: &CodeState) -> Verdict {
     }
 }
 
+/// True if the cost model is consulted after so many calls: four times before their number has
+/// doubled.
+fn is_check(calls: u64) -> bool {
+    calls >= FIRST_FALLBACKS && calls.is_multiple_of((1 << calls.ilog2()) / 4)
+}
+
 /// True if a code object is to be compiled that native code has called once more, and that the
 /// interpreter has run.
 ///
@@ -215,7 +221,7 @@ pub unsafe fn of_native_call(gil: Gil, state: &CodeState) -> bool {
     if !gil.runtime().options.get().weighs || state.refused.get().is_some() {
         return false;
     }
-    if !state.pays.get() && fallbacks >= FIRST_FALLBACKS && fallbacks.is_power_of_two() {
+    if !state.pays.get() && is_check(fallbacks) {
         // SAFETY: the caller's promise.
         let share = unsafe { share(gil, state, 0) };
         if share >= 1.0 {
@@ -237,7 +243,7 @@ pub unsafe fn of_delegation(gil: Gil, state: &CodeState, inner: &CodeState) -> b
             return state.pays.get();
         }
         let starts = state.fallbacks.get();
-        if starts < FIRST_FALLBACKS || !starts.is_power_of_two() || state.refused.get().is_some() {
+        if !is_check(starts) || state.refused.get().is_some() {
             return false;
         }
         let of_inner = Profile::of(&inner.shape).saved(inner, 0) / inner.calls.get().max(1) as i64;
