@@ -668,6 +668,9 @@ fn undone(
             Op::RawSet(_) => {}
             Op::ListSet
                 if object_of(f.insts[inst].args[2]) != v && !takes_out(f, objects, inst, v) => {}
+            // The iterator of a list or a tuple takes a reference of its own.
+            Op::General(GeneralOp::GetIter, _)
+                if f.ty(f.arg(inst, 0)) <= (Type::LIST_EXACT | Type::TUPLE_EXACT) => {}
             // The appended object only gets one more owner.
             Op::General(GeneralOp::ListAppend, _) => {}
             Op::ListAppend if object_of(f.arg(inst, 1)) != v => {}

@@ -539,9 +539,13 @@ impl Builder<'_> {
     /// The type of the result of a call: a generator if a loop iterates over the result, or if it
     /// is the only argument of another call, and the function is known to be a generator function.
     fn result_of_call(&self, function: Value) -> Type {
-        let next = self.code.instrs.get(self.pc.0 as usize + 1);
-        let is_iterated =
-            next.is_some_and(|next| next.op == B::GetIter || next.op == B::Call && next.arg == 1);
+        let is_iterated = match &self.code.instrs[self.pc.0 as usize + 1..] {
+            [next, ..] if next.op == B::GetIter => true,
+            [next, ..] if next.op == B::Call => next.arg == 1,
+            // The bytecode of `any(x > 3 for x in xs)` may have a loop over the generator itself.
+            [next, then, ..] => next.op == B::PushNull && then.op == B::ForIter,
+            _ => false,
+        };
         let known = match *self.f.op(function) {
             Op::Kin(code) => Some(code),
             _ => self.ty(function).as_object(),

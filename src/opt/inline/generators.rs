@@ -43,6 +43,8 @@ pub(super) struct Consumer {
     plan: Plan,
     /// The call's value: the generator.
     made: Value,
+    /// The place of the generator on the operand stack where an item is requested.
+    operand: usize,
     /// The list of the items that a builtin gathers, which is allocated behind the call.
     gathered: Option<Value>,
     /// The instructions behind the call, before the loop, that the loop does not need.
@@ -119,8 +121,11 @@ impl Consumer {
             _ => None,
         };
         let object = kin.or_else(|| f.ty(function).as_object())?;
-        // As for other calls of functions of which only the code is known.
-        let failed = |reason: Reason| !(kin.is_some() && reason == Reason::Identity);
+        // A failed check of the function's identity does not count where there is none: for a call
+        // that was compiled for the code of a function, or of a function that this code makes.
+        let is_own =
+            matches!(f.op(function), Op::Const(_)) && f.insts[function].source == Source::Proved;
+        let failed = |reason: Reason| !((kin.is_some() || is_own) && reason == Reason::Identity);
         let fails = |pc: Pc| {
             cx.avoid
                 .iter()
@@ -159,7 +164,14 @@ impl Consumer {
             return None;
         }
         let mut waiting = waits.clone();
-        let top = waiting.stack.last()?;
+        let awaited = awaited(f.code.instr(waits.pc))?;
+        // There may be a null above the iterator of a loop.
+        let above = match awaited {
+            Awaited::Operator(operation) => operation.operands() - 1,
+            _ => 0,
+        };
+        let operand = waiting.stack.len().checked_sub(1 + above)?;
+        let top = waiting.stack[operand];
         let root = f.object_of(top.value);
         let gathered = matches!(f.op(root), Op::VirtualChain).then(|| f.object_of(f.arg(root, 0)));
         let consumed = match gathered {
@@ -169,7 +181,6 @@ impl Consumer {
         if consumed != made || !top.owned || !waiting.inlined.is_empty() {
             return None;
         }
-        let awaited = awaited(f.code.instr(waits.pc))?;
 
         let idom = f.dominators();
         let is_behind = |mut b: Block| {
@@ -224,7 +235,7 @@ impl Consumer {
         let size = leaf_size(&body)?;
         // The place of the running generator has the list of the items that it has passed so far,
         // or nothing.
-        *waiting.stack.last_mut()? = Entry {
+        waiting.stack[operand] = Entry {
             value: gathered.unwrap_or(made),
             owned: gathered.is_some(),
         };
@@ -248,6 +259,7 @@ impl Consumer {
                 size,
             },
             made,
+            operand,
             gathered,
             idle,
             header,
@@ -586,6 +598,7 @@ pub(super) fn splice(f: &mut Function, consumer: Consumer) {
     let Consumer {
         mut plan,
         made,
+        operand,
         gathered,
         idle,
         header,
@@ -683,7 +696,7 @@ pub(super) fn splice(f: &mut Function, consumer: Consumer) {
 
     // The end. Nothing refers to the generator then.
     let data = &mut f.blocks[out];
-    data.entry_state.stack.pop();
+    data.entry_state.stack.truncate(operand);
     data.entry_state.pc = Pc(plan.waiting.pc.0 + 1);
     data.term = Term::Jump(els);
     if let Some(Entry { value, owned: true }) = plan.function {

@@ -186,7 +186,11 @@ impl Rebuilt {
         unsafe {
             let shape = self.shape;
             let before: Frame = get(ts, t::CURRENT_FRAME);
-            let place = f::LOCALSPLUS + 8 * (state::depth(before) - 1);
+            let operands = match self.awaited {
+                Awaited::Operator(operation) => operation.operands() as i32,
+                _ => 1,
+            };
+            let place = f::LOCALSPLUS + 8 * (state::depth(before) - operands);
             let at = shape.units().add(2 * self.pos as usize);
             let contents = [&self.locals[..], &self.stack[..]].concat();
             self.gathered = slots::get(before, place);
