@@ -399,3 +399,26 @@ def main():
 
 
 main()
+
+
+def late(items):
+    """A local that has no value yet where the generator is suspended."""
+    for item in items:
+        yield item
+        doubled = item * 2
+        yield_count = doubled
+
+
+def late_used(rows):
+    total = 0
+    for row in rows:
+        for item in late(row):
+            total += item
+            if total > 10 ** 6:
+                total = 0
+    return total
+
+
+for _ in range(500):
+    late_used([[1, 2], (3,)])
+print(late_used([[1, 2], [3, 4.5]]), late_used([["x"]] and []))

@@ -165,6 +165,8 @@ impl Checker<'_> {
         }
         if !self.maybe.contains(v) {
             let fields = match inst.op.row().form {
+                // A local may have no value yet, and there may be null above an iterator.
+                _ if matches!(inst.op, Op::VirtualGenerator(..)) => &[],
                 Form::VirtualObject | Form::VirtualIterator => &inst.args[..],
                 Form::Value | Form::Checked | Form::Same | Form::Box | Form::VirtualEither => &[],
             };

@@ -16,7 +16,7 @@
 
 use super::plan::{
     Arguments, Bodies, MOST_INSTRS, MOST_SLOTS, Plan, checked, collected, counts_as_code,
-    dropped_after, insts, is_quiet, named_values, optimised,
+    dropped_after, insts, is_quiet, lent_cells, named_values, optimised,
 };
 use super::splice::{Copier, adopt, cells, undo};
 use crate::bytecode::{self, Awaited, Code, GeneralOp, Instr, Operation, Pc, Reason};
@@ -233,13 +233,19 @@ impl Consumer {
         })?;
         let yields = single_yield(&body)?;
         let size = leaf_size(&body)?;
+        let begins = begins_at(&code);
+        let n = f.code.instr(calling.pc).arg as usize;
+        let is_plain = (n..=n + 1).contains(&args.len()) && named.is_empty() && gathered.is_none();
+        if begins != Pc(0) && !(is_plain && may_call_again(&body, begins, args.len())) {
+            return None;
+        }
         // The place of the running generator has the list of the items that it has passed so far,
         // or nothing.
         waiting.stack[operand] = Entry {
             value: gathered.unwrap_or(made),
             owned: gathered.is_some(),
         };
-        let lent = vec![false; code.locals.len()];
+        let lent = lent_cells(&code);
         Some(Consumer {
             plan: Plan {
                 block,
@@ -508,6 +514,27 @@ fn leaf_size(body: &Function) -> Option<usize> {
     (ends && is_quiet_body(body) && returns && fits).then_some(size)
 }
 
+/// The instruction that makes the generator. In CPython 3.15 a generator expression makes the
+/// iterator before it.
+fn begins_at(code: &Code) -> Pc {
+    let makes = |instr: &Instr| instr.op == bytecode::Op::ReturnGenerator;
+    Pc(code.instrs.iter().position(makes).unwrap_or(0) as u32)
+}
+
+/// Returns true if the instructions before the generator begins have only the arguments in their
+/// frame where they exit, so that an exit may execute the call again.
+fn may_call_again(body: &Function, begins: Pc, arity: usize) -> bool {
+    insts(body).all(|v| {
+        let Some(state) = body.insts[v].state.map(|state| &body.states[state]) else {
+            return true;
+        };
+        let are_empty = |locals: &[Value]| locals.iter().all(|v| body.ty(*v) <= Type::NULLPTR);
+        let has_arguments =
+            are_empty(&state.locals[arity..]) && state.stack.iter().all(|e| !e.owned);
+        state.pc.0 >= begins.0 || has_arguments
+    })
+}
+
 /// Returns true if no instruction of a body runs user code.
 fn is_quiet_body(body: &Function) -> bool {
     insts(body).all(|v| match body.insts[v].op {
@@ -643,9 +670,23 @@ pub(super) fn splice(f: &mut Function, consumer: Consumer) {
         out_locals: f.blocks[test].out_locals.clone(),
         ..BlockData::new(f.blocks[header].entry_state.clone(), plan.waiting.pc)
     });
+    // The state before the call has the operands that the call consumes.
+    let mut calling = f.states[f.insts[made].state.expect("a call has a state")].clone();
+    let given = f.code.instr(calling.pc).arg as usize;
     let mut copier = Copier::new(f, &plan, cells, carried.clone());
     let nothing = copier.null;
+    if plan.args.len() == given {
+        calling.stack.push(Entry {
+            value: nothing,
+            owned: false,
+        });
+    }
+    calling.stack.extend(plan.args.iter().map(|arg| Entry {
+        value: *arg,
+        owned: true,
+    }));
     copier.placeholder = Some(made);
+    copier.begins = Some((begins_at(&plan.code), calling));
     let ended = copier.thread(out);
     let entry = copier.body(out);
     let pre = copier.blocks[&yields.0];

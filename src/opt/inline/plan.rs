@@ -251,9 +251,7 @@ impl Plan {
                 _ => None,
             })
             .collect();
-        // The closure keeps its cells alive, and no code replaces them.
-        let is_free = |(_, kind): &(String, LocalKind)| *kind == LocalKind::Free;
-        let mut lent: Vec<bool> = code.locals.iter().map(is_free).collect();
+        let mut lent = lent_cells(&code);
         let mut undone = Vec::new();
         for (k, &arg) in args.iter().enumerate() {
             let root = f.object_of(arg);
@@ -594,6 +592,13 @@ fn leaf_size(body: &Function) -> Option<usize> {
     let size = insts(body).filter(|v| counts_as_code(body, *v)).count();
     (all_quiet && returns > 0 && body.order.len() <= MOST_BLOCKS && size <= MOST_INSTS)
         .then_some(size)
+}
+
+/// For each local of a callee, true if it is a cell of the closure: that keeps its cells alive, and
+/// no code replaces them.
+pub(super) fn lent_cells(code: &Code) -> Vec<bool> {
+    let kinds = code.locals.iter().map(|(_, kind)| *kind);
+    kinds.map(|kind| kind == LocalKind::Free).collect()
 }
 
 /// Returns true for an instruction that adds to the size of a body.

@@ -159,6 +159,9 @@ pub(super) struct Copier<'a> {
     pub threads: FxHashMap<Block, Vec<Value>>,
     /// A value in the state of the waiting frame that is null while the callee runs.
     pub placeholder: Option<Value>,
+    /// The instruction at which a generator begins, if there are some before it, and the state
+    /// before the call: an exit at one of them executes the call again.
+    pub begins: Option<(Pc, FrameState)>,
     /// The dominators of the callee's blocks.
     idom: Dominators,
     pub values: FxHashMap<Value, Value>,
@@ -202,6 +205,7 @@ impl<'a> Copier<'a> {
             carried,
             threads: FxHashMap::default(),
             placeholder: None,
+            begins: None,
             idom: plan.body.dominators(),
             values: FxHashMap::default(),
             blocks: FxHashMap::default(),
@@ -321,7 +325,7 @@ impl<'a> Copier<'a> {
 
     /// The checks that the host requires. Their exits resume at the callee's start; a generator's
     /// is behind the instruction that creates the generator, with the None that the first `next`
-    /// sends.
+    /// sends, or at the call, if there are instructions before that one.
     fn checks(&mut self, first: Block) -> Vec<Value> {
         let plan = self.plan;
         let mut list = vec![self.null];
@@ -355,6 +359,9 @@ impl<'a> Copier<'a> {
             locals,
             stack: stack.into_iter().collect(),
         }];
+        if let Some((Pc(1..), calling)) = &self.begins {
+            state = calling.clone();
+        }
         let state = self.f.states.push(state);
         for check in &plan.inlinee.checks {
             list.push(self.f.insts.push(Inst {
@@ -504,6 +511,11 @@ impl<'a> Copier<'a> {
     /// A state of the callee in a block of the copy, inside the state of the caller's frame, which
     /// waits for it.
     fn state(&self, inner: &FrameState, block: Block) -> FrameState {
+        if let Some((begins, calling)) = &self.begins
+            && inner.pc.0 < begins.0
+        {
+            return calling.clone();
+        }
         let entry = |e: &Entry| Entry {
             value: self.value(e.value),
             owned: e.owned,
