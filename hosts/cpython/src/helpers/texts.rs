@@ -79,12 +79,18 @@ unsafe fn decimal(object: Obj) -> Option<Obj> {
 }
 
 /// `str(object)`.
+///
+/// # Safety
+/// A live object.
 pub unsafe extern "C" fn text_of(object: Obj) -> Obj {
     // SAFETY: a live operand.
     unsafe { decimal(object).unwrap_or_else(|| PyObject_Str(object)) }
 }
 
-/// `repr(object)`. The module is not an operand.
+/// `repr(object)`, as a function of a module.
+///
+/// # Safety
+/// A live object.
 pub unsafe extern "C" fn repr_of(_module: Obj, object: Obj) -> Obj {
     // SAFETY: a live operand.
     unsafe { decimal(object).unwrap_or_else(|| PyObject_Repr(object)) }
