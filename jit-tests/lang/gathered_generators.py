@@ -243,3 +243,47 @@ def parameters(self, items, scale=2):
 for _ in range(2000):
     parameters(1, [1, 2, 3])
 print(parameters(2.5, [1, 2, 3]), parameters(1, [10 ** 20, 1], 10 ** 5), parameters(True, (4,), 1j.imag))
+
+
+# Where the builtin raises, the generator has not gone on.
+def shown(x):
+    log.append(x)
+    return x
+
+
+def summed(items):
+    return sum(shown(x) for x in items)
+
+
+def highest(items):
+    return max(shown(x) for x in items)
+
+
+def lowest(items):
+    return min(shown(x) for x in items)
+
+
+def distinct(items):
+    return set(shown(x) for x in items)
+
+
+def frozen(items):
+    return frozenset(shown(x) for x in items)
+
+
+def raising(f, items):
+    log.clear()
+    try:
+        return f(items)
+    except (TypeError, OverflowError) as e:
+        return type(e).__name__
+
+
+builtins_taking_all = [summed, highest, lowest, distinct, frozen]
+for _ in range(600):
+    for f in builtins_taking_all:
+        raising(f, [1, 2, 3]), raising(f, [1.5, 2])
+for items in (["a", "b", "c"], [1, "a", 2], [10 ** 400, 0.5, 3], [0.5, 10 ** 400, 3], [b"x", "x", 1], [1, [], 2], [10 ** 30, 10 ** 40], [None, None]):
+    for f in builtins_taking_all:
+        result = raising(f, items)
+        print(f.__name__, result if isinstance(result, str) else len(str(result)), log)

@@ -548,7 +548,7 @@ pub enum NativeCall {
 pub struct Computed {
     /// The types of the operands, a method's object first. Exact floats are passed as doubles, also
     /// where ints are taken too; exact ints as integers; all others as objects, borrowed. An
-    /// operand of which the type names one object is not passed.
+    /// operand whose type is that of a single object is not passed.
     pub params: Vec<Type>,
     /// `(operands..., imms...) -> result`: fails where the call must be made after all, for example
     /// because it raises.

@@ -341,8 +341,8 @@ impl Builder<'_> {
         true
     }
 
-    /// The call of a function of which only the code object is known, where the speculation on one
-    /// function object has failed: a `def` or `lambda` that runs again makes another function of
+    /// The call of a function by its code object, where the speculation on one function object has
+    /// failed: a `def` or `lambda` that runs again makes another function of
     /// the same code. Returns false if the code is not known either.
     fn call_kin(&mut self, instr: &Instr, base: usize, n: usize, named: &Named) -> bool {
         let [callable, this] = [base, base + 1].map(|i| self.stack[i].value);
@@ -397,7 +397,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Loads the defaults that a call needs from a function of which only the code is known.
+    /// Loads the defaults that a call needs from a function that is known by its code object.
     fn load_defaults(&mut self, function: Value, entry_cell: u64, bound: &[Argument]) -> Target {
         let state = self.state();
         let mut target = Target::new(function, entry_cell);

@@ -172,7 +172,7 @@ impl CPythonWorld<'_> {
         }
     }
 
-    /// `isinstance` of an object and known classes, of which the metaclass is `type`.
+    /// `isinstance` of an object and known classes whose metaclass is `type`.
     fn test_of_classes(&self, operands: &[Type]) -> Option<Computed> {
         let (object, classes) = operands.split_first()?;
         let name = names::IS_INSTANCE.get(classes.len().checked_sub(1)?)?;

@@ -16,7 +16,7 @@ use crate::types::{ObjectHandle, Type};
 const MOST_LOST: usize = 2;
 
 impl Builder<'_> {
-    /// The call of a function of the host's with these arguments, of which the last `given` are on
+    /// The call of a function of the host's with these arguments, the last `given` of which are on
     /// the stack; false if its result cannot be computed without a call.
     pub(super) fn compute(
         &mut self,

@@ -14,8 +14,19 @@ use crate::facts::Builtin;
 use crate::hir::build::Builder;
 use crate::hir::function::{Edge, Term};
 use crate::hir::translate::dispatch::plain_edge;
-use crate::hir::{Block, Op};
+use crate::hir::{Block, Op, Value};
 use crate::types::Type;
+
+/// Numbers can be compared with each other, and added but for large ints to floats.
+const NUMBERS: [Type; 3] = [Type::LONG_EXACT, Type::FLOAT_EXACT, Type::BOOL];
+/// Classes whose objects all have a hash. (A comparison of a string with bytes may be an error, by
+/// an option of the interpreter.)
+const HASHED: [Type; 4] = [
+    Type::LONG_EXACT,
+    Type::FLOAT_EXACT,
+    Type::BOOL,
+    Type::UNICODE_EXACT,
+];
 
 impl Builder<'_> {
     /// The call of a builtin that consumes the generator which is its only argument; false if it is
@@ -36,20 +47,21 @@ impl Builder<'_> {
             Builtin::All => self.search(false, base),
             // These make a list of the items first.
             Builtin::List | Builtin::Tuple | Builtin::Sorted | Builtin::StrJoin => {
-                self.gather(builtin, base, false)
+                self.gather(builtin, base, &[])
             }
-            Builtin::Sum | Builtin::Min | Builtin::Max | Builtin::Set | Builtin::FrozenSet => {
-                self.gather(builtin, base, true)
-            }
+            Builtin::Sum | Builtin::Min | Builtin::Max => self.gather(builtin, base, &NUMBERS),
+            Builtin::Set | Builtin::FrozenSet => self.gather(builtin, base, &HASHED),
             _ => false,
         }
     }
 
     /// The call of a builtin for which a list of the items does as well as the generator. If it
-    /// adds, compares or hashes each item before it takes the next one (`eager`), the items must be
-    /// of classes for which this runs no user code.
-    fn gather(&mut self, builtin: Builtin, base: usize, eager: bool) -> bool {
-        if eager && self.avoids(Reason::Type) || self.handler(self.pc).is_some() {
+    /// adds, compares or hashes each item before it takes the next one, the items must be of
+    /// `classes` for which this runs no user code and raises nothing.
+    fn gather(&mut self, builtin: Builtin, base: usize, classes: &[Type]) -> bool {
+        let has_failed = !classes.is_empty() && self.avoids(Reason::Type)
+            || builtin == Builtin::Sum && self.avoids(Reason::IntTooLarge);
+        if has_failed || self.handler(self.pc).is_some() {
             return false;
         }
         for i in base..self.stack.len() {
@@ -80,17 +92,13 @@ impl Builder<'_> {
         let entry = self.pop();
         self.start_instr();
         self.drop_entry(entry);
-        if eager {
+        if !classes.is_empty() {
             let state = self.state();
-            let plain = [
-                Type::LONG_EXACT,
-                Type::FLOAT_EXACT,
-                Type::BOOL,
-                Type::UNICODE_EXACT,
-                Type::BYTES_EXACT,
-            ];
-            let op = Op::CheckClasses(plain.to_vec());
+            let op = Op::CheckClasses(classes.to_vec());
             self.emit_with(op, vec![item], Type::BOTTOM, Some(state));
+        }
+        if builtin == Builtin::Sum {
+            self.check_small(item, header);
         }
         let state = self.state();
         self.emit_raising(Op::CheckPending, vec![], Type::BOTTOM, state);
@@ -113,6 +121,26 @@ impl Builder<'_> {
             self.call_generally(base, 1, None);
         }
         true
+    }
+
+    /// Exit at an int of more than a machine word: adding it to a float may raise an OverflowError.
+    /// Other items continue at the loop's header.
+    fn check_small(&mut self, item: Value, header: Block) {
+        let test = Op::IsClass(vec![Type::LONG_EXACT]);
+        let is_int = self.emit(test, vec![item], Type::CBOOL);
+        let before = self.before_arms();
+        let other = self.fork(is_int);
+        let int = self.cur;
+        self.next_arm(other, &before);
+        let state = self.state();
+        self.emit_raising(Op::CheckPending, vec![], Type::BOTTOM, state);
+        self.end_block(Term::Jump(plain_edge(header)));
+        self.next_arm(int, &before);
+        let state = self.state();
+        let int = self.emit(Op::Refine(Type::LONG_EXACT), vec![item], Type::LONG_EXACT);
+        let small = self.emit_with(Op::UnboxInt, vec![int], Type::CINT64, Some(state));
+        // The value itself is not used.
+        self.f.rely_on(small);
     }
 
     /// The call of `any` or `all`; `decisive` is the truth of the item that decides.

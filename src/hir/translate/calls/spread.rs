@@ -264,8 +264,8 @@ impl Builder<'_> {
         instr.filter(|_| is_straight)
     }
 
-    /// The call so many instructions ahead, which has a tuple of arguments; and the dict of a local
-    /// of which it gets the entries as named arguments, from this place on.
+    /// The call so many instructions ahead, which has a tuple of arguments; and the local's dict
+    /// whose entries it gets as named arguments, from this place on.
     fn names_ahead(&self, at: u32) -> Option<(Pc, Option<Value>)> {
         let is_call = |k: u32, arg: u32| {
             let call = self.ahead(k);
