@@ -26,6 +26,7 @@ use crate::hir::{
 };
 use crate::host::code_of;
 use crate::opt::Context;
+use crate::opt::unbox::edge_state;
 use crate::types::{ObjectHandle, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashSet;
@@ -235,8 +236,12 @@ impl Consumer {
         let size = leaf_size(&body)?;
         let begins = begins_at(&code);
         let n = f.code.instr(calling.pc).arg as usize;
-        let is_plain = (n..=n + 1).contains(&args.len()) && named.is_empty() && gathered.is_none();
+        let is_plain = (n..=n + 1).contains(&args.len()) && named.is_empty();
         if begins != Pc(0) && !(is_plain && may_call_again(&body, begins, args.len())) {
+            return None;
+        }
+        let is_late = begins != Pc(0) && gathered.is_some();
+        if is_late && !begins_behind_entry(&body, begins) {
             return None;
         }
         // The place of the running generator has the list of the items that it has passed so far,
@@ -514,11 +519,16 @@ fn leaf_size(body: &Function) -> Option<usize> {
     (ends && is_quiet_body(body) && returns && fits).then_some(size)
 }
 
-/// The instruction that makes the generator. In CPython 3.15 a generator expression makes the
-/// iterator before it.
+/// The instruction that makes the generator; 0 if none before it may exit. In CPython 3.15 a
+/// generator expression makes the iterator before it.
 fn begins_at(code: &Code) -> Pc {
     let makes = |instr: &Instr| instr.op == bytecode::Op::ReturnGenerator;
-    Pc(code.instrs.iter().position(makes).unwrap_or(0) as u32)
+    let place = code.instrs.iter().position(makes).unwrap_or(0);
+    let is_quiet = |instr: &Instr| instr.op == bytecode::Op::CopyFreeVars;
+    match code.instrs[..place].iter().all(is_quiet) {
+        true => Pc(0),
+        false => Pc(place as u32),
+    }
 }
 
 /// Returns true if the instructions before the generator begins have only the arguments in their
@@ -533,6 +543,21 @@ fn may_call_again(body: &Function, begins: Pc, arity: usize) -> bool {
             are_empty(&state.locals[arity..]) && state.stack.iter().all(|e| !e.owned);
         state.pc.0 >= begins.0 || has_arguments
     })
+}
+
+/// Returns true if the instructions before the generator begins are all of the first block, and
+/// only they.
+fn begins_behind_entry(body: &Function, begins: Pc) -> bool {
+    let entry = body.entry();
+    let are_there = body.order.iter().all(|&b| {
+        let states = body.blocks[b]
+            .insts
+            .iter()
+            .filter_map(|v| body.insts[*v].state);
+        let pcs = states.map(|state| body.states[state].pc.0);
+        pcs.into_iter().all(|pc| (pc < begins.0) == (b == entry))
+    });
+    are_there && matches!(body.blocks[entry].term, Term::Jump(_))
 }
 
 /// Returns true if no instruction of a body runs user code.
@@ -652,7 +677,8 @@ pub(super) fn splice(f: &mut Function, consumer: Consumer) {
 
     // There is no generator yet where the list is allocated: if that raises, the call that creates
     // the generator does.
-    if let Some(list) = gathered {
+    let begins = begins_at(&plan.code);
+    if let Some(list) = gathered.filter(|_| begins == Pc(0)) {
         (f.insts[list].state, f.insts[list].pc) = (f.insts[made].state, f.insts[made].pc);
         let insts = &mut f.blocks[before].insts;
         insts.retain(|v| *v != list);
@@ -686,13 +712,27 @@ pub(super) fn splice(f: &mut Function, consumer: Consumer) {
         owned: true,
     }));
     copier.placeholder = Some(made);
-    copier.begins = Some((begins_at(&plan.code), calling));
+    copier.begins = Some((begins, calling));
     let ended = copier.thread(out);
     let entry = copier.body(out);
     let pre = copier.blocks[&yields.0];
     let post = copier.blocks[&behind];
     let passed = copier.values[&yields.1];
     let threads = copier.threads;
+
+    // If exits at the first instructions make the generator again, the list is allocated behind
+    // them, and the generator raises if that fails.
+    if let Some(list) = gathered.filter(|_| begins != Pc(0)) {
+        f.blocks[before].insts.retain(|v| *v != list);
+        let target = f.blocks[entry].term.edges()[0].block;
+        let id = edge_state(f, entry, 0, target);
+        f.states[id].stack[operand] = Entry {
+            value: nothing,
+            owned: false,
+        };
+        f.insts[list].state = Some(id);
+        f.blocks[entry].insts.push(list);
+    }
 
     // The entry.
     let Term::Jump(edge) = &mut f.blocks[before].term else {
