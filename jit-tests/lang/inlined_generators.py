@@ -422,3 +422,21 @@ def late_used(rows):
 for _ in range(500):
     late_used([[1, 2], (3,)])
 print(late_used([[1, 2], [3, 4.5]]), late_used([["x"]] and []))
+
+
+def exhausted(it):
+    """The iterator of an inlined generator is the program's own, which goes on using it."""
+    found = any(x > 100 for x in it)
+    return found, next(it, "end"), list(it), it.__reduce__()[1:], it.__length_hint__()
+
+
+def exhausted_tuple(it):
+    total = sum(x for x in it)
+    return total, next(it, "end"), list(it), it.__reduce__()[1:], it.__length_hint__()
+
+
+kept_list, kept_tuple = [1, 2, 3], (4, 5)
+for _ in range(3000):
+    exhausted(iter(kept_list)), exhausted_tuple(iter(kept_tuple))
+print(exhausted(iter(kept_list)), exhausted_tuple(iter(kept_tuple)))
+print(exhausted(iter([1, 200, 3])), exhausted(iter([])), exhausted_tuple(iter((7,))), exhausted_tuple(iter(())))

@@ -519,8 +519,8 @@ fn leaf_size(body: &Function) -> Option<usize> {
     (ends && is_quiet_body(body) && returns && fits).then_some(size)
 }
 
-/// The instruction that makes the generator; 0 if none before it may exit. In CPython 3.15 a
-/// generator expression makes the iterator before it.
+/// The instruction that makes the generator; 0 if none before it may exit. The code of a generator
+/// expression may make the iterator before it.
 fn begins_at(code: &Code) -> Pc {
     let makes = |instr: &Instr| instr.op == bytecode::Op::ReturnGenerator;
     let place = code.instrs.iter().position(makes).unwrap_or(0);

@@ -57,7 +57,10 @@ unsafe fn decimal(object: Obj) -> Option<Obj> {
         let mut rest = u64::from(field::<u32>(object, long::DIGITS));
         match tag >> long::NON_SIZE_BITS {
             0 | 1 => {}
-            2 => rest |= u64::from(field::<u32>(object, long::DIGITS + 4)) << long::DIGIT_BITS,
+            2 => {
+                rest |= u64::from(field::<u32>(object, long::DIGITS + size_of::<u32>() as i32))
+                    << long::DIGIT_BITS
+            }
             _ => return None,
         }
         let mut text = [0; MOST_DIGITS];

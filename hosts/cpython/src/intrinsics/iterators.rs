@@ -85,9 +85,9 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.ret(&[no]);
         });
     }
-    for (name, seq) in [
-        (names::LIST_ITER_END, list_iter::SEQ),
-        (names::TUPLE_ITER_END, tuple_iter::SEQ),
+    for (name, seq, index) in [
+        (names::LIST_ITER_END, list_iter::SEQ, list_iter::INDEX),
+        (names::TUPLE_ITER_END, tuple_iter::SEQ, tuple_iter::INDEX),
     ] {
         set.add(name, &[Ty::Ptr], &[], Effects::WRITES, |b, p, _| {
             let (open, last, ended) = (b.block(), b.cold_block(), b.block());
@@ -100,6 +100,9 @@ pub(super) fn define(set: &mut Set<'_>) {
             b.switch_to(dropped);
             let null = b.pconst(0);
             b.store(Width::Ptr, p[0], seq, null);
+            // By this the interpreter knows an exhausted iterator, too.
+            let none = b.iconst(-1);
+            b.store(Width::I64, p[0], index, none);
             b.jump(ended, &[]);
             b.switch_to(closed);
             b.jump(ended, &[]);
