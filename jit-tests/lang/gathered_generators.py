@@ -148,7 +148,7 @@ a, b, c, d, e, *rest = turns([Noisy(1), Noisy(5), Noisy(2)])
 print(a, b, c, d.n, e.n, rest, log)
 
 
-# Generator functions, their ends, and what is left of them.
+# Generator functions that return early, raise, or yield nothing.
 def pairs(items):
     for i in items:
         if i < 0:

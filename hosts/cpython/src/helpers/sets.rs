@@ -19,8 +19,8 @@ const SHIFT: u32 = 5;
 /// # Safety
 /// The lock is held; live objects.
 pub(super) unsafe fn has(container: Obj, item: Obj) -> Option<bool> {
-    // SAFETY: the caller's; a set has a table of a power of two entries, one of which was never
-    // used, so that each search stops.
+    // SAFETY: the caller's; the number of entries in a set's table is a power of two, and at least
+    // one entry was never used, so each search stops.
     unsafe {
         if PyAnySet_CheckExact(container) == 0 {
             return None;

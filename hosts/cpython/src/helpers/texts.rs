@@ -150,8 +150,8 @@ pub(super) unsafe fn joined(parts: &[Obj]) -> Option<Obj> {
     }
 }
 
-/// The sum of two strings, of which the first one is replaced: an owned reference is taken over,
-/// and the result is owned, null with an exception if there is no memory.
+/// The sum of two strings, as `first += second`: takes over the reference to the first one; the
+/// result is owned, or null with an exception if there is no memory.
 ///
 /// # Safety
 /// Live exact strings; the first one is owned.

@@ -16,8 +16,8 @@ use crate::types::{ObjectHandle, Type};
 const MOST_LOST: usize = 2;
 
 impl Builder<'_> {
-    /// The call of a function of the host's with these arguments, the last `given` of which are on
-    /// the stack; false if its result cannot be computed without a call.
+    /// Computes the result of a call of a host function, such as `math.sqrt(x)`, without the call.
+    /// The last `given` arguments are on the stack. Returns false if the call is needed.
     pub(super) fn compute(
         &mut self,
         object: ObjectHandle,

@@ -6,7 +6,7 @@
 //! decides. So nothing may exit between an item and its test.
 //!
 //! Other builtins, such as `list` and `max`, get a list of the items in place of the generator. An
-//! exit executes the call again with a [chain](Op::VirtualChain) of this list and what is left of
+//! exit executes the call again with a [chain](Op::VirtualChain) of this list and the remainder of
 //! the generator.
 
 use crate::bytecode::{GeneralOp as G, Reason};
@@ -72,22 +72,11 @@ impl Builder<'_> {
         let generator = self.stack[top].value;
         let list = self.general(G::BuildList, [0, 0], vec![], Type::LIST_EXACT);
         let before = self.before_arms();
-        let header = self.inner_block();
-        self.f.blocks[header].is_loop_header = true;
-        self.end_block(Term::Jump(plain_edge(header)));
-        self.cur = header;
+        let header = self.begin_loop();
         let chain = self.emit(Op::VirtualChain, vec![list, generator], Type::OBJECT);
         self.stack[top].value = chain;
         self.start_instr();
-        let state = self.state();
-        let args = vec![generator];
-        let more = self.general_at(G::IterNext, [0, 0], args, Type::CBOOL, state);
-        let item = self.emit(Op::Output(0), vec![more], Type::OBJECT.opt());
-        let ended = self.fork(more);
-        let item = self.emit(Op::Refine(Type::OBJECT), vec![item], Type::OBJECT);
-        // If there is no memory, the item is dropped with the operands of the call.
-        self.push_owned(item);
-        self.start_instr();
+        let (item, ended) = self.request(generator);
         self.general(G::ListAppend, [0, 0], vec![list, item], Type::BOTTOM);
         let entry = self.pop();
         self.start_instr();
@@ -123,6 +112,29 @@ impl Builder<'_> {
         true
     }
 
+    /// Continue in a new block, the header of a loop.
+    fn begin_loop(&mut self) -> Block {
+        let header = self.inner_block();
+        self.f.blocks[header].is_loop_header = true;
+        self.end_block(Term::Jump(plain_edge(header)));
+        self.cur = header;
+        header
+    }
+
+    /// Request the generator's next item and push it: if its use raises, it is dropped with the
+    /// operands of the call. Returns the item, and the block in which there is none.
+    fn request(&mut self, generator: Value) -> (Value, Block) {
+        let state = self.state();
+        let args = vec![generator];
+        let more = self.general_at(G::IterNext, [0, 0], args, Type::CBOOL, state);
+        let item = self.emit(Op::Output(0), vec![more], Type::OBJECT.opt());
+        let ended = self.fork(more);
+        let item = self.emit(Op::Refine(Type::OBJECT), vec![item], Type::OBJECT);
+        self.push_owned(item);
+        self.start_instr();
+        (item, ended)
+    }
+
     /// Exit at an int of more than a machine word: adding it to a float may raise an OverflowError.
     /// Other items continue at the loop's header.
     fn check_small(&mut self, item: Value, header: Block) {
@@ -152,19 +164,8 @@ impl Builder<'_> {
         self.start_instr();
         let before = self.before_arms();
         let join = self.inner_block();
-        let header = self.inner_block();
-        self.f.blocks[header].is_loop_header = true;
-        self.end_block(Term::Jump(plain_edge(header)));
-        self.cur = header;
-        let state = self.state();
-        let args = vec![generator];
-        let more = self.general_at(G::IterNext, [0, 0], args, Type::CBOOL, state);
-        let item = self.emit(Op::Output(0), vec![more], Type::OBJECT.opt());
-        let ended = self.fork(more);
-        let item = self.emit(Op::Refine(Type::OBJECT), vec![item], Type::OBJECT);
-        // If the test raises, the item is dropped with the operands of the call.
-        self.push_owned(item);
-        self.start_instr();
+        let header = self.begin_loop();
+        let (item, ended) = self.request(generator);
         let holds = self.general(G::Truth, [0, 0], vec![item], Type::CBOOL);
         let item = self.pop();
         self.start_instr();
