@@ -364,8 +364,8 @@ hir_ops! {
     VirtualGenerator(code: u32 as Number, at: u32 as Number) = "virtual_generator" (; .. OPTIONAL)
         -> virtual_object none OBJECT,
         never, quiet, goes, anew, [], [];
-    /// `itertools.chain(list, generator)`: the items that a builtin such as `max` has taken from
-    /// the generator so far, then the remaining ones. It owns a reference to each operand. Only an exit
+    /// `itertools.chain(list, generator)`: the items that a builtin such as `max` has taken so
+    /// far, then the remaining ones. It owns a reference to each operand. Only an exit
     /// materialises it, and only stacks of frame states name it.
     VirtualChain = "virtual_chain" (OBJECT OBJECT) -> virtual_object none OBJECT,
         never, quiet, goes, anew, [], [];
