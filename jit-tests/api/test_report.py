@@ -120,6 +120,12 @@ class Recording(InFolder):
         made = sum(row["versions"] for row in recorded["functions"])
         self.assertEqual(len(compiled), made)
         self.assertTrue(all(event["took"] > 0 for event in compiled))
+        # A unit is installed at most once, after it was compiled.
+        ready = {event["unit"]: event["at"] for event in compiled}
+        installed = [event for event in recorded["events"] if event["kind"] == "installed"]
+        self.assertGreaterEqual(len(installed), 3)
+        self.assertEqual(len({event["unit"] for event in installed}), len(installed))
+        self.assertTrue(all(ready[event["unit"]] <= event["at"] for event in installed))
 
     def test_machine_code_has_time_where_it_runs(self):
         self.write("loop.py", """\
@@ -379,12 +385,15 @@ class Explained(InFolder):
                 poly(k + 0.5)
             cladonia.explain(poly)
             cladonia.explain(cold)
+            cladonia.disable()
+            cladonia.explain(poly)
             """)
         said = child("explain.py", cwd=self.folder).stdout
         self.assertIn("poly (", said)
         self.assertIn("its calls are machine code", said)
         self.assertRegex(said, r"3\s+raw +\|     y = x \* 2.5")
         self.assertIn("cold runs in the interpreter", said)
+        self.assertIn("poly runs in the interpreter: its machine code was discarded", said)
 
     def test_a_function_that_loses_is_warned_of_once_with_the_reason(self):
         self.write("loses.py", """\

@@ -67,7 +67,7 @@ class LiveCounters(TypedDict):
 class EventRecord(TypedDict):
     at: float  #: Seconds since the start of the recording; for an event with a duration, its end.
     took: float
-    kind: str  #: "compiled", "invalidated", "refused" or "collected".
+    kind: str  #: "compiled", "installed", "invalidated", "refused" or "collected".
     code: int | None
     unit: int | None
     text: str

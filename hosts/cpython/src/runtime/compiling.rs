@@ -130,7 +130,7 @@ fn is_wanted(gil: Gil, shape: &CodeShape, kind: Kind) -> bool {
     if !wanted.only.is_empty() && !wanted.only.iter().any(|part| name().contains(part)) {
         return false;
     }
-    let number = gil.runtime().totals.units.get();
+    let number = gil.runtime().totals.begun.get();
     if wanted.first.is_some_and(|first| number >= first) {
         return false;
     }
@@ -281,7 +281,8 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
     }
 }
 
-/// Compiles one unit. It is in no table yet.
+/// Compiles one unit, or takes the one that a worker has compiled. It is in no table yet: the caller
+/// installs it.
 ///
 /// # Safety
 /// The code object is alive; for a loop, `live` are the types of the frame's locals and stack; the
@@ -306,12 +307,14 @@ pub(super) unsafe fn compile_unit(
     collect(gil);
     // SAFETY: the caller's promise.
     unsafe {
-        match ordered(gil, &shape, globals, builtins, kind, at_top)? {
-            Some(unit) => Ok(unit),
+        let unit = match ordered(gil, &shape, globals, builtins, kind, at_top)? {
+            Some(unit) => unit,
             None => make_unit(
                 gil, shape, globals, builtins, kind, at_top, live, calls, function,
-            ),
-        }
+            )?,
+        };
+        gil.runtime().recording.installed(unit);
+        Ok(unit)
     }
 }
 

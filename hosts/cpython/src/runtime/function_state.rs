@@ -119,8 +119,8 @@ pub struct SiteProfile {
 #[derive(Clone, Copy, Default)]
 pub struct Failures {
     count: u32,
-    /// The number of units compiled when the last one was given up.
-    made: u64,
+    /// The number of units begun when the last one was given up.
+    begun: u64,
 }
 
 /// Maximum units given up because of one instruction's operands; after that it is compiled for
@@ -128,13 +128,13 @@ pub struct Failures {
 const MAX_OPERAND_FAILURES: u32 = 3;
 
 impl Failures {
-    /// Counts a unit, the `number`th of `made`. Returns true if the speculation is not to be
-    /// repeated. A unit that was compiled before the last one was given up lacked that one's
-    /// profile, so it does not count.
-    pub fn count(&mut self, number: u64, made: u64) -> bool {
-        if number >= self.made {
+    /// Counts a unit, the `number`th of `begun`. Returns true if the speculation is not to be
+    /// repeated. A unit that was begun before the last one was given up lacked that one's profile,
+    /// so it does not count.
+    pub fn count(&mut self, number: u64, begun: u64) -> bool {
+        if number >= self.begun {
             self.count += 1;
-            self.made = made;
+            self.begun = begun;
         }
         self.count >= MAX_OPERAND_FAILURES
     }

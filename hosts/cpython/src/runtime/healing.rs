@@ -195,7 +195,7 @@ unsafe fn learn(gil: Gil, unit: UnitRef) {
         let state = function_state::state_of(gil, (*unit).shape.code);
         let mut profile = state.profile.borrow_mut();
         let profile = &mut *profile;
-        let units = gil.runtime().totals.units.get();
+        let begun = gil.runtime().totals.begun.get();
         let mut reached_late = false;
         let is_cautious = state.is_cautious_after(unit);
         let few_failures = if is_cautious { 1 } else { few_failures(gil) };
@@ -211,7 +211,7 @@ unsafe fn learn(gil: Gil, unit: UnitRef) {
             }
             if record.reason == Reason::Type
                 && let Some(met) = profile.met.get_mut(&record.pc)
-                && !met.failures.count((*unit).number, units)
+                && !met.failures.count((*unit).number, begun)
             {
                 continue;
             }
@@ -237,7 +237,7 @@ unsafe fn learn(gil: Gil, unit: UnitRef) {
             if matches!(record.reason, Reason::Type | Reason::Domain)
                 && let Some(operands) = profile.operands.get_mut(&record.pc)
                 && operands.numbers().is_some()
-                && !operands.failures.count((*unit).number, units)
+                && !operands.failures.count((*unit).number, begun)
             {
                 continue;
             }

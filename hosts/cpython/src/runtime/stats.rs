@@ -24,6 +24,8 @@ const STALLS: usize = 24;
 /// Counts over the process.
 #[derive(Default)]
 pub struct Totals {
+    /// Units begun, which numbers them: a worker compiles one while others are begun and finished.
+    pub begun: Cell<u64>,
     /// Units compiled.
     pub units: Cell<u64>,
     /// Units invalidated.

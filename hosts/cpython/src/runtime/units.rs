@@ -105,7 +105,7 @@ pub struct UnitState {
     pub consumed: Vec<&'static [u8]>,
     /// For each of them, the operands to profile when a guard on them fails.
     pub profiled_operands: Vec<ProfiledOperands>,
-    /// Number of units compiled before it.
+    /// Number of units begun before it.
     pub number: u64,
     /// The time of the compile, as the clock of instance-dictionary facts ([`dictionaries::now`]).
     pub made: u64,
@@ -457,6 +457,7 @@ impl UnitState {
     ) -> Box<UnitState> {
         // SAFETY: the caller's promise.
         unsafe { Py_INCREF(shape.code) };
+        let begun = &gil.runtime().totals.begun;
         Box::new(UnitState {
             checked: UnitCells::default(),
             entries: Cell::new(0),
@@ -479,7 +480,7 @@ impl UnitState {
             positions: Vec::new(),
             consumed: Vec::new(),
             profiled_operands: Vec::new(),
-            number: gil.runtime().totals.units.get(),
+            number: begun.replace(begun.get() + 1),
             made: dictionaries::now(),
             cost: (Instant::now(), Duration::ZERO),
             inlined: Vec::new(),

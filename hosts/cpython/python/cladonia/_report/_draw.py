@@ -8,14 +8,16 @@ from math import log10
 
 WIDTH = 1200
 ROW = 18
-#: Minimum width of a frame that is drawn.
+#: Minimum width of a frame that is drawn, and of one whose callees are: deep stacks of hardly visible
+#: frames would make the graph tall and empty.
 NARROWEST = 0.6
+NARROWEST_CALLER = 2.5
 MOST_DEPTH = 80
 #: Width of a letter, for labels that fit.
 LETTER = 6.6
 
 #: Lanes of the timeline below the chart of time.
-LANES = (("compiled", "compiled and installed"), ("exits", "exits"), ("invalidated", "invalidated"), ("refused", "refused"), ("collected", "collections"))
+LANES = (("compiled", "compiled"), ("installed", "installed"), ("exits", "exits"), ("invalidated", "invalidated"), ("refused", "refused"), ("collected", "collections"))
 
 
 def flame(tree, codes, period):
@@ -33,6 +35,8 @@ def flame(tree, codes, period):
             continue
         deepest = max(deepest, depth)
         boxes.append(_box(node, codes, x, depth, width, total, period))
+        if width < NARROWEST_CALLER:
+            continue
         # Callees by time, so that the largest are on the left.
         for child in sorted(node["children"], key=lambda child: -tree[child]["total"]):
             work.append((child, x, depth + 1))

@@ -15,6 +15,8 @@ def text(native, function):
     if reason is not None:
         return f"{name}: everything runs in the interpreter: {reason}"
     row = _record(native, function)
+    if row is not None and row["compiled"] and not row["native"] and not native.live()["on"]:
+        return f"{name} runs in the interpreter: its machine code was discarded when the JIT was turned off; `cladonia.enable()` turns it on"
     if row is None:
         return f"{name} runs in the interpreter: none of its calls was counted yet. It is compiled once that is likely to pay; `cladonia.compile` does it now."
     shown = _model._row(row, None, (), 0.0, 0)

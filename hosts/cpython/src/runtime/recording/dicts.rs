@@ -179,6 +179,7 @@ fn event(event: &Event) -> Object {
     row.set("took", float(event.took));
     let kind = match event.what {
         What::Compiled => "compiled",
+        What::Installed => "installed",
         What::Invalidated => "invalidated",
         What::Refused => "refused",
         What::Collected => "collected",

@@ -98,6 +98,7 @@ struct Event {
 enum What {
     /// A unit was compiled: the time is that of the compiler, here and beside.
     Compiled,
+    Installed,
     Invalidated,
     Refused,
     Collected,
@@ -270,6 +271,24 @@ impl Recording {
                 Some(code),
                 Some(unit.number),
                 text,
+            );
+        });
+    }
+
+    /// A compiled unit is entered from now on.
+    ///
+    /// # Safety
+    /// It is alive.
+    pub unsafe fn installed(&self, unit: UnitRef) {
+        self.with(|state| {
+            // SAFETY: the caller's promise; a unit's code object is alive.
+            let (code, number) = unsafe { (state.codes.id((*unit).shape.code), (*unit).number) };
+            state.note(
+                What::Installed,
+                Duration::ZERO,
+                Some(code),
+                Some(number),
+                "",
             );
         });
     }
