@@ -38,6 +38,8 @@ pub struct CodeState {
     pub calls: Cell<u64>,
     /// Calls by native code that the interpreter ran.
     pub fallbacks: Cell<u64>,
+    /// Nanoseconds that a start saves once the generators to which it delegates run natively.
+    pub delegated: Cell<i64>,
     /// Interpreted starts after there was an entry.
     pub bypassed: Cell<u64>,
     /// Number of times that it was [observed](super::listening) running.
@@ -272,6 +274,7 @@ impl CodeState {
             shape,
             calls: Cell::new(0),
             fallbacks: Cell::new(0),
+            delegated: Cell::new(0),
             bypassed: Cell::new(0),
             met: Cell::new(0),
             is_monitored: Cell::new(false),

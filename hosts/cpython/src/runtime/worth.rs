@@ -232,7 +232,9 @@ pub unsafe fn of_native_call(gil: Gil, state: &CodeState) -> bool {
 }
 
 /// True if a generator's code is to be compiled that has delegated once more to a generator with a
-/// unit, which the interpreter therefore runs: compiling it gains the saving of that unit too.
+/// unit, which the interpreter therefore runs: compiling it gains the saving of that unit too, and
+/// of those to which that one delegates. For example, `a` is `yield from b()`, `b` is `yield from
+/// c()`, and only `c` has a loop.
 ///
 /// # Safety
 /// The code objects are alive.
@@ -246,9 +248,11 @@ pub unsafe fn of_delegation(gil: Gil, state: &CodeState, inner: &CodeState) -> b
         if !is_check(starts) || state.refused.get().is_some() {
             return false;
         }
-        let of_inner = Profile::of(&inner.shape).saved(inner, 0) / inner.calls.get().max(1) as i64;
+        let own = Profile::of(&inner.shape).saved(inner, 0) / inner.calls.get().max(1) as i64;
+        let of_inner = own.max(0) + inner.delegated.get();
+        state.delegated.update(|known| known.max(of_inner));
         let of_outer = Profile::of(&state.shape);
-        let saved = of_outer.saved(state, 0) + of_inner.max(0).saturating_mul(starts as i64);
+        let saved = of_outer.saved(state, 0) + of_inner.saturating_mul(starts as i64);
         if saved as f64 >= of_outer.cost(gil) as f64 * PAYS {
             state.set_pays(gil);
         }
