@@ -253,6 +253,8 @@ builtins! {
     StrJoin = "str_join";
     /// `list.append` (the method descriptor)
     ListAppend = "list_append";
+    /// `dict.get` (the method descriptor)
+    DictGet = "dict_get";
     /// `chr`
     Chr = "chr";
     /// `ord`

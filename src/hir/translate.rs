@@ -176,7 +176,7 @@ impl Builder<'_> {
             B::ToBool => self.test_truth(instr),
             B::BinaryOp => self.binary(instr)?,
             B::CompareOp => self.compare(instr)?,
-            B::BinarySubscr if self.get_raw_item(instr) => {}
+            B::BinarySubscr if self.get_raw_item(instr) || self.item_of_names() => {}
             B::BinarySubscr => {
                 self.own_operands(2);
                 if self.overloaded(Operator::Item, instr, 2, overloads::Wanted::Object) {
@@ -249,6 +249,7 @@ impl Builder<'_> {
                 self.drop_entry(r);
                 self.push_bool(v);
             }
+            B::ContainsOp if self.is_in_names(arg != 0) => {}
             B::ContainsOp => {
                 self.own_operands(2);
                 let mut v = self.general_on_stack(G::Contains, [0, 0], 2);

@@ -3,6 +3,7 @@
 mod classes;
 mod computed;
 mod consumers;
+mod names;
 mod raw;
 mod several;
 mod spread;
@@ -268,6 +269,7 @@ impl Builder<'_> {
             }
             _ if !named.is_empty() => false,
             Callee::Builtin(Builtin::ListAppend) if is_bound && n == 1 => self.call_append(this),
+            Callee::Builtin(Builtin::DictGet) if is_bound && self.get_of_names(base, n) => true,
             Callee::Builtin(builtin) if self.consume(builtin, base, is_bound) => true,
             Callee::Builtin(builtin) if !is_bound && self.call_builtin(builtin, base, n) => true,
             Callee::Builtin(Builtin::IsInstance)
@@ -842,6 +844,13 @@ impl Builder<'_> {
         }
         let arg = self.stack[base + 2].value;
         match builtin {
+            Builtin::Len if let Some(count) = self.count_of_names(arg) => {
+                self.drop_top(3);
+                let len = self.emit(Op::ConstInt(count as i64), vec![], Type::CINT64);
+                let v = self.emit(Op::BoxInt, vec![len], Type::LONG_EXACT);
+                self.push_owned(v);
+                true
+            }
             Builtin::Len if let Some(ty) = self.class_with_items(arg) => {
                 self.own_operands(1);
                 let arg = self.guard_type(arg, ty);

@@ -202,6 +202,12 @@ impl Builder<'_> {
     }
 
     pub(super) fn test_truth(&mut self, instr: &Instr) {
+        let v = self.stack[self.stack.len() - 1].value;
+        if let Some(count) = self.count_of_names(v) {
+            self.drop_top(1);
+            let is_true = self.emit(Op::ConstBool(count > 0), vec![], Type::CBOOL);
+            return self.push_bool(is_true);
+        }
         self.own_operands(1);
         let v = self.stack[self.stack.len() - 1].value;
         if self.truth_by_class(v, instr)

@@ -470,6 +470,7 @@ unsafe fn method_descriptor(object: Obj) -> Option<Builtin> {
         let known = [
             (&raw mut PyList_Type, c"append", Builtin::ListAppend),
             (&raw mut PyUnicode_Type, c"join", Builtin::StrJoin),
+            (&raw mut PyDict_Type, c"get", Builtin::DictGet),
         ];
         let is_it =
             |row: &&(_, &CStr, _)| row.0 == owner && row.1 == CStr::from_ptr((*method).ml_name);

@@ -1,7 +1,7 @@
 //! Calls with a tuple of arguments, such as `f(*args)`: a wrapper passes its arguments on.
 
 use super::Named;
-use crate::bytecode::{ConstValue, GeneralOp as G, Instr, Op as B, Pc, Reason};
+use crate::bytecode::{GeneralOp as G, Instr, Op as B, Pc, Reason};
 use crate::facts::Callee;
 use crate::hir::Op;
 use crate::hir::build::{Builder, Collected};
@@ -142,33 +142,6 @@ impl Builder<'_> {
             },
             _ => None,
         }
-    }
-
-    /// The names of a dict of named arguments that the caller has made, and the number of the
-    /// argument that is the value of the first one.
-    fn names_in(&self, dict: Value) -> Option<(Named, usize)> {
-        let Op::Arg(k) = *self.f.op(self.f.object_of(dict)) else {
-            return None;
-        };
-        let (before, rest) = self.inlined?.collected.split_at_checked(k as usize)?;
-        let Some(Collected::Names(objects)) = rest.first()? else {
-            return None;
-        };
-        let text = |object| match self.world.value(object) {
-            ConstValue::Str(text) => Some(text),
-            _ => None,
-        };
-        let names = objects.iter().map(|object| text(*object));
-        let named = Named {
-            names: names.collect::<Option<_>>()?,
-            objects: objects.clone(),
-        };
-        let further = before.iter().map(|known| match known {
-            Some(Collected::Names(names)) => names.len(),
-            _ => 0,
-        });
-        let cells = self.code.locals.len() + self.code.free_count();
-        Some((named, cells + further.sum::<usize>()))
     }
 
     /// `f(*args, **names)` where `names` is a dict that the caller has made: the instructions up to
