@@ -94,8 +94,24 @@ impl Rewriter<'_, '_> {
         }
     }
 
+    fn is_bool(&self, i: usize) -> bool {
+        self.ty(i) <= Type::BOOL && !self.ty(i).is_bottom()
+    }
+
+    /// The kind of an operand of arithmetic: a bool is an int there (`count += x > limit`).
+    fn number(&self, i: usize) -> Option<Kind> {
+        match self.is_bool(i) {
+            true => Some(Kind::Int),
+            false => self.kind(i),
+        }
+    }
+
     fn int(&mut self, i: usize) -> Value {
         let a = self.arg(i);
+        if self.is_bool(i) {
+            let truth = self.emit(Op::UnboxBool, vec![a], Type::CBOOL);
+            return self.emit(Op::BoolToInt, vec![truth], Type::CINT64);
+        }
         self.emit(Op::UnboxInt, vec![a], Type::CINT64)
     }
 
@@ -167,7 +183,10 @@ impl Rewriter<'_, '_> {
 
     fn binary(&mut self, op: BinaryOp) -> Option<Value> {
         use BinaryOp::*;
-        let (a, b) = (self.kind(0)?, self.kind(1)?);
+        if self.is_bool(0) && self.is_bool(1) && matches!(op, And | Or | Xor) {
+            return Some(self.of_bools(op));
+        }
+        let (a, b) = (self.number(0)?, self.number(1)?);
         if self.avoids(Reason::IntTooLarge) && (a == Kind::Int || b == Kind::Int) {
             return None;
         }
@@ -220,6 +239,24 @@ impl Rewriter<'_, '_> {
         Some(self.box_float(r))
     }
 
+    /// `&`, `|` or `^` of two bools, which is a bool.
+    fn of_bools(&mut self, op: BinaryOp) -> Value {
+        let [a, b] = [0, 1].map(|i| {
+            let operand = self.arg(i);
+            self.emit(Op::UnboxBool, vec![operand], Type::CBOOL)
+        });
+        let args = match op {
+            BinaryOp::And => vec![a, b, a],
+            BinaryOp::Or => vec![a, a, b],
+            _ => {
+                let inverted = self.emit(Op::BoolNot, vec![b], Type::CBOOL);
+                vec![a, inverted, b]
+            }
+        };
+        let r = self.emit(Op::Select, args, Type::CBOOL);
+        self.emit(Op::BoxBool, vec![r], Type::BOOL)
+    }
+
     /// Returns true if the second operand is known to be an even number.
     fn is_even(&self) -> bool {
         let object = self.ty(1).as_object();
@@ -245,7 +282,7 @@ impl Rewriter<'_, '_> {
                 _ => self.emit(Op::BoolNot, vec![same], Type::CBOOL),
             });
         }
-        let (a, b) = (self.kind(0)?, self.kind(1)?);
+        let (a, b) = (self.number(0)?, self.number(1)?);
         if self.avoids(Reason::IntTooLarge) && (a == Kind::Int || b == Kind::Int) {
             return None;
         }
