@@ -242,6 +242,8 @@ const PIPELINE: &[Step] = {
             Run(Virtuals),
             Run(Merge),
             Run(Types),
+            // What a virtual object contains has a type that a load from the object has not.
+            Run(Specialise),
             Run(Headers),
             Run(Unbox),
             Run(Simplify),
@@ -262,7 +264,13 @@ const PIPELINE: &[Step] = {
         // More items are raw by now, and there is less for the frame's end to drop.
         Then(
             Virtuals,
-            &[Run(Types), Run(Simplify), Run(Unbox), Run(Simplify)],
+            &[
+                Run(Types),
+                Run(Specialise),
+                Run(Simplify),
+                Run(Unbox),
+                Run(Simplify),
+            ],
         ),
         Settle,
         Run(Slices),

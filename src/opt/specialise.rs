@@ -241,19 +241,15 @@ impl Rewriter<'_, '_> {
 
     /// `&`, `|` or `^` of two bools, which is a bool.
     fn of_bools(&mut self, op: BinaryOp) -> Value {
-        let [a, b] = [0, 1].map(|i| {
-            let operand = self.arg(i);
-            self.emit(Op::UnboxBool, vec![operand], Type::CBOOL)
-        });
-        let args = match op {
-            BinaryOp::And => vec![a, b, a],
-            BinaryOp::Or => vec![a, a, b],
-            _ => {
-                let inverted = self.emit(Op::BoolNot, vec![b], Type::CBOOL);
-                vec![a, inverted, b]
-            }
+        let op = match op {
+            BinaryOp::And => Op::IntAnd,
+            BinaryOp::Or => Op::IntOr,
+            _ => Op::IntXor,
         };
-        let r = self.emit(Op::Select, args, Type::CBOOL);
+        let args = vec![self.int(0), self.int(1)];
+        let r = self.emit(op, args, Type::CINT64);
+        let zero = self.emit(Op::ConstInt(0), vec![], Type::CINT64);
+        let r = self.emit(Op::IntCmp(Cmp::Ne), vec![r, zero], Type::CBOOL);
         self.emit(Op::BoxBool, vec![r], Type::BOOL)
     }
 

@@ -885,11 +885,16 @@ fn drops(f: &mut Function, death: Value, items: Vec<Value>) -> Vec<Value> {
     drops
 }
 
-/// Returns true if the value has no reference that could be dropped: a virtual box, or an immortal
-/// constant.
+/// Returns true if the value has no reference that could be dropped: a virtual box, an immortal
+/// constant, or a parameter of the kind that only such constants come to.
 fn is_uncounted(f: &Function, v: Value) -> bool {
     let v = f.object_of(v);
-    matches!(f.op(v), Op::Const(object) if object.is_immortal()) || is_box(f, v)
+    let is_immortal = |ty: Type| (ty & Type::OBJECT).mortal().is_bottom();
+    match f.op(v) {
+        Op::Const(object) => object.is_immortal(),
+        Op::Param => is_immortal(f.ty(v)),
+        _ => is_box(f, v),
+    }
 }
 
 fn is_box(f: &Function, v: Value) -> bool {

@@ -163,9 +163,15 @@ impl Builder<'_> {
             if is_one_class(known) {
                 return Some(known);
             }
+            // User code may have assigned another class to an instance that this code allocated.
+            let made = match self.f.op(self.f.object_of(*v)) {
+                Op::New(ty, _) => Some(ty),
+                _ => None,
+            };
             let all = instr.hint.len() == operands.len();
             let own = instr.hint.get(i).filter(|_| all);
-            let expected = own.filter(|ty| usable(ty)).or_else(|| self.hints.get(v))?;
+            let own = made.or(own.filter(|ty| usable(ty)));
+            let expected = own.or_else(|| self.hints.get(v))?;
             let possible = usable(expected) && expected.could_be(known) && bets;
             possible.then_some(whole_class(*expected))
         };
