@@ -149,7 +149,7 @@ impl Rewriter<'_, '_> {
             G::Binary => self.binary(BinaryOp::from_arg(imms[0] as u32 % INPLACE)?),
             G::CompareBool => self.compare(Cmp::from_arg(imms[0] as u32)?),
             G::Truth => self.truth(),
-            G::Negative => match self.kind(0)? {
+            G::Negative => match self.number(0)? {
                 Kind::Int
                     if !self.avoids(Reason::Overflow) && !self.avoids(Reason::IntTooLarge) =>
                 {
