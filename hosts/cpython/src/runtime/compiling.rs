@@ -281,8 +281,8 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
     }
 }
 
-/// Compiles one unit, or takes the one that a worker has compiled. It is in no table yet: the caller
-/// installs it.
+/// Compiles one unit, or takes the one that a worker has compiled. It is in no table yet: the
+/// caller installs it.
 ///
 /// # Safety
 /// The code object is alive; for a loop, `live` are the types of the frame's locals and stack; the

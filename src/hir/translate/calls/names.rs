@@ -56,8 +56,8 @@ impl Builder<'_> {
         Some(at.map_or(Read::Missing, |at| Read::Argument(first + at)))
     }
 
-    /// `names["key"]` at the top of the stack. Returns false, and does nothing, if it isn't known to
-    /// be there.
+    /// `names["key"]` at the top of the stack. Returns false, and does nothing, if it isn't known
+    /// to be there.
     pub(in crate::hir::translate) fn item_of_names(&mut self) -> bool {
         let [dict, key] = self.top_two();
         let Some(Read::Argument(k)) = self.read_name(dict, key) else {
@@ -83,8 +83,8 @@ impl Builder<'_> {
         true
     }
 
-    /// `names.get("key")` or `names.get("key", default)`: the call whose callable is at `base`, with
-    /// `n` arguments behind the dict. Returns false, and does nothing, for other operands.
+    /// `names.get("key")` or `names.get("key", default)`: the call whose callable is at `base`,
+    /// with `n` arguments behind the dict. Returns false, and does nothing, for other operands.
     pub(super) fn get_of_names(&mut self, base: usize, n: usize) -> bool {
         if !(1..=2).contains(&n) {
             return false;

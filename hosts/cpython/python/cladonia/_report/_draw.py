@@ -8,8 +8,8 @@ from math import log10
 
 WIDTH = 1200
 ROW = 18
-#: Minimum width of a frame that is drawn, and of one whose callees are: deep stacks of hardly visible
-#: frames would make the graph tall and empty.
+#: Minimum width of a frame that is drawn, and of one whose callees are: deep stacks of hardly
+#: visible frames would make the graph tall and empty.
 NARROWEST = 0.6
 NARROWEST_CALLER = 2.5
 MOST_DEPTH = 80
