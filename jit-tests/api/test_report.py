@@ -224,9 +224,10 @@ class Recording(InFolder):
             spin(0.3)
             recorded = native.observed()
             names = {recorded["codes"][code][0] for _, code, _, own in recorded["tree"]}
-            print("in_thread" in names, recorded["periods"] > 10, flush=True)
+            # One line after the other: without a buffer, a line is several writes.
             if child:
                 os.waitpid(child, 0)
+            print("in_thread" in names, recorded["periods"] > 10, flush=True)
             """)
         ended = child("threads.py", cwd=self.folder)
         self.assertEqual((ended.stdout, ended.stderr), ("True True\n" * 2, ""))
