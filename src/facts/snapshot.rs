@@ -268,7 +268,8 @@ impl Answer {
                 OperatorPlan::Method { assumptions, .. }
                 | OperatorPlan::Identity { assumptions }
                 | OperatorPlan::True { assumptions }
-                | OperatorPlan::Operand { assumptions },
+                | OperatorPlan::Operand { assumptions }
+                | OperatorPlan::Forwards { assumptions, .. },
             )
             | Answer::Callee(
                 _,

@@ -309,6 +309,7 @@ impl Display for Operator {
             Operator::Invert => write!(f, "invert"),
             Operator::Iter => write!(f, "iter"),
             Operator::Next => write!(f, "next"),
+            Operator::Call => write!(f, "call"),
         }
     }
 }
@@ -333,6 +334,8 @@ impl Operator {
             Operator::Iter
         } else if line.eat_word("next") {
             Operator::Next
+        } else if line.eat_word("call") {
+            Operator::Call
         } else {
             return line.expected("an operator");
         })
@@ -364,6 +367,20 @@ impl Display for OperatorPlan {
             }
             OperatorPlan::Operand { assumptions } => {
                 write!(f, "operand{}", Each("assume", assumptions))
+            }
+            OperatorPlan::Forwards {
+                guards,
+                callable,
+                items,
+                placeholder,
+                assumptions,
+            } => {
+                let guards = Each("check", guards);
+                write!(f, "forwards{guards} callable {callable} items {items}")?;
+                if let Some(placeholder) = placeholder {
+                    write!(f, " placeholder {}", Type::from_object(*placeholder))?;
+                }
+                write!(f, "{}", Each("assume", assumptions))
             }
         }
     }
@@ -696,8 +713,25 @@ fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
         let assumptions = read_assumptions(line, scope)?;
         return Ok(OperatorPlan::Operand { assumptions });
     }
+    if line.eat_word("forwards") {
+        let guards = read_each(line, "check", IntrinsicCall::read)?;
+        line.expect("callable")?;
+        let callable = IntrinsicCall::read(line)?;
+        line.expect("items")?;
+        return Ok(OperatorPlan::Forwards {
+            guards,
+            callable,
+            items: IntrinsicCall::read(line)?,
+            placeholder: if line.eat_word("placeholder") {
+                Some(scope.single_object(line)?)
+            } else {
+                None
+            },
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
     if !line.eat_word("method") {
-        return line.expected("`method`, `identity`, `true` or `operand`");
+        return line.expected("`method`, `identity`, `true`, `operand` or `forwards`");
     }
     Ok(OperatorPlan::Method {
         function: scope.single_object(line)?,

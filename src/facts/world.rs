@@ -160,6 +160,8 @@ pub enum Operator {
     Iter,
     /// The next item of an iterator.
     Next,
+    /// `a(...)`, by the class of `a`. The method gets `a` before the arguments.
+    Call,
 }
 
 /// The implementation of an operator for operands of known classes, after checks of them.
@@ -191,6 +193,20 @@ pub enum OperatorPlan {
     },
     /// The operand itself: it is its own iterator.
     Operand {
+        /// The facts to watch.
+        assumptions: Vec<Assumption>,
+    },
+    /// For a call: that of a callable which the operand holds, with the items of a tuple that it
+    /// holds before the arguments of the call. (CPython: a `functools.partial`.)
+    Forwards {
+        /// Checks `(object, imms...) -> ()`; each may fail.
+        guards: Vec<IntrinsicCall>,
+        /// `(object, imms...) -> ptr`, borrowed, may fail: the callable.
+        callable: IntrinsicCall,
+        /// `(object, imms...) -> ptr`, borrowed, may fail: the tuple.
+        items: IntrinsicCall,
+        /// An item that stands for an argument: a tuple with it is not forwarded so.
+        placeholder: Option<ObjectHandle>,
         /// The facts to watch.
         assumptions: Vec<Assumption>,
     },

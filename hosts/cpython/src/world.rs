@@ -21,6 +21,7 @@ pub(crate) mod dictionaries;
 pub(crate) mod instances;
 mod natives;
 pub(crate) mod operators;
+pub(crate) mod partials;
 pub(crate) mod raw_items;
 pub(crate) mod supers;
 #[cfg(test)]
@@ -48,6 +49,7 @@ struct PlanIds {
     check_class: IntrinsicId,
     check_inline_values: IntrinsicId,
     check_null: IntrinsicId,
+    check_no_entries: IntrinsicId,
     check_function: IntrinsicId,
     is_function: IntrinsicId,
     closure_cell: IntrinsicId,
@@ -79,6 +81,7 @@ impl PlanIds {
             check_class: host.intrinsic(plan::CHECK_CLASS),
             check_inline_values: host.intrinsic(plan::CHECK_INLINE_VALUES),
             check_null: host.intrinsic(plan::CHECK_NULL),
+            check_no_entries: host.intrinsic(plan::CHECK_NO_ENTRIES),
             check_function: host.intrinsic(plan::CHECK_FUNCTION),
             is_function: host.intrinsic(plan::IS_FUNCTION),
             closure_cell: host.intrinsic(plan::CLOSURE_CELL),

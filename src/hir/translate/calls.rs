@@ -3,6 +3,7 @@
 mod classes;
 mod computed;
 mod consumers;
+mod instances;
 mod names;
 mod raw;
 mod several;
@@ -122,7 +123,8 @@ impl Builder<'_> {
         }
         if let Some(named) = &named
             && (self.call_some(instr, base, n, names, named)
-                || self.call_kin(instr, base, n, named))
+                || self.call_kin(instr, base, n, named)
+                || self.call_instance(instr, base, n, named))
         {
             return;
         }

@@ -45,7 +45,7 @@ impl Builder<'_> {
             Operator::StoreItem => 1..2,
             _ => 0..n,
         };
-        let Some(types) = self.classes_of(&operands, deciding.clone(), instr) else {
+        let Some(types) = self.classes_of(&operands, deciding.clone(), &instr.hint) else {
             return false;
         };
         let checked = operands[deciding].to_vec();
@@ -53,7 +53,9 @@ impl Builder<'_> {
             return false;
         }
         match self.world.operator(operator, &types) {
-            OperatorPlan::General | OperatorPlan::Operand { .. } => false,
+            OperatorPlan::General
+            | OperatorPlan::Operand { .. }
+            | OperatorPlan::Forwards { .. } => false,
             OperatorPlan::Identity { assumptions } => {
                 self.check_operands(&checked, &types);
                 self.assume(assumptions);
@@ -123,7 +125,8 @@ impl Builder<'_> {
                         | Operator::Negative
                         | Operator::Invert
                         | Operator::Iter
-                        | Operator::Next => 0,
+                        | Operator::Next
+                        | Operator::Call => 0,
                     };
                     let mut args = operands;
                     args.extend([declined, v]);
@@ -149,11 +152,11 @@ impl Builder<'_> {
     }
 
     /// The class of each of some of an instruction's operands: proved, or speculated.
-    fn classes_of(
+    pub(super) fn classes_of(
         &self,
         operands: &[Value],
         deciding: Range<usize>,
-        instr: &Instr,
+        hint: &[Type],
     ) -> Option<Vec<Type>> {
         let bets = !self.avoids(Reason::Type);
         let usable = |ty: &Type| is_one_class(*ty) && ty.as_object().is_none();
@@ -168,8 +171,8 @@ impl Builder<'_> {
                 Op::New(ty, _) => Some(ty),
                 _ => None,
             };
-            let all = instr.hint.len() == operands.len();
-            let own = instr.hint.get(i).filter(|_| all);
+            let all = hint.len() == operands.len();
+            let own = hint.get(i).filter(|_| all);
             let own = made.or(own.filter(|ty| usable(ty)));
             let expected = own.or_else(|| self.hints.get(v))?;
             let possible = usable(expected) && expected.could_be(known) && bets;
@@ -178,7 +181,7 @@ impl Builder<'_> {
         deciding.map(class_of).collect()
     }
 
-    fn check_operands(&mut self, operands: &[Value], types: &[Type]) {
+    pub(super) fn check_operands(&mut self, operands: &[Value], types: &[Type]) {
         for (&operand, &ty) in operands.iter().zip(types) {
             let g = self.guard_type(operand, ty);
             self.f.rely_on(g);

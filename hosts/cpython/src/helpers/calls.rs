@@ -130,6 +130,8 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
             callable = Py_NewRef(field(method, abi::method::FUNC));
             *array = callable;
             Py_DECREF(method);
+        } else {
+            count_instance(callable);
         }
         let mut positional = count;
         if !kwnames.is_null() {
@@ -155,6 +157,19 @@ pub unsafe extern "C" fn call(thread: Thread, kwnames: Obj, array: *mut Obj, len
     }
 }
 
+/// Samples the class of a callable that is no function.
+#[inline]
+unsafe fn count_instance(callable: Obj) {
+    // SAFETY: the caller's: a live object; the calling unit's frame is the current one.
+    unsafe {
+        let class = Py_TYPE(callable);
+        // Classes and C functions are known in other ways, and theirs are the most frequent calls.
+        if PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 && PyType_Check(callable) == 0 {
+            sampling::count_callee(callable);
+        }
+    }
+}
+
 /// [`call`] where the entries of the array whose bits are set are borrowed. A callee that takes its
 /// arguments over gets references of its own.
 pub unsafe extern "C" fn call_lent(
@@ -176,6 +191,9 @@ pub unsafe extern "C" fn call_lent(
                 Py_INCREF(*array.add(k));
             }
             return call(thread, kwnames, array, length);
+        }
+        if !has_self {
+            count_instance(callable);
         }
         let first = if has_self { 1 } else { 2 };
         let (args, count) = (array.add(first), length as usize - first);

@@ -7,7 +7,7 @@
 
 use super::Set;
 use super::containers::element;
-use crate::abi::{counts, dict_keys, dict_values, function, object, tuple};
+use crate::abi::{counts, dict, dict_keys, dict_values, function, object, tuple};
 use cladonia::facts::Effects;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
@@ -20,6 +20,8 @@ pub const CHECK_INLINE_VALUES: &str = "check_inline_values";
 /// `(object, place)`: the word at the offset is null: an inline value that is not set, or a
 /// dictionary that does not exist.
 pub const CHECK_NULL: &str = "check_null";
+/// `(object, place)`: the dictionary at the offset is empty.
+pub const CHECK_NO_ENTRIES: &str = "check_no_entries";
 /// `(object, (keys, count)...)`: the shared keys of the instances of each of these classes have not
 /// grown. So a name that was not among them is on no instance with inline values. Keys never
 /// shrink, so it is enough to check the sum of their numbers.
@@ -162,6 +164,19 @@ pub(super) fn define(set: &mut Set<'_>) {
         let none = b.is_null(word);
         check(b, none);
     });
+    set.add(
+        CHECK_NO_ENTRIES,
+        &[PTR, INT],
+        &[],
+        Effects::READS,
+        |b, p, _| {
+            let place = b.op(Opcode::Padd, &[p[0], p[1]]);
+            let dictionary = b.load(Width::Ptr, place, 0);
+            let count = b.load(Width::I64, dictionary, dict::USED);
+            let empty = b.icmp_imm(IntCond::Eq, count, 0);
+            check(b, empty);
+        },
+    );
     for (more, name) in CHECK_SHARED_KEYS.into_iter().enumerate() {
         let mut params = vec![PTR, PTR, INT];
         params.extend([PTR, INT].repeat(more));

@@ -276,7 +276,7 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
         }
         mark_supers(&mut code, &mut HashMap::new(), func);
         callees::mark(&mut code, shape.code, func, &state.profile, !func.is_null());
-        sampling::tell_callees(&profile, shape.code, &mut code, &mut HashMap::new());
+        let _classes = sampling::tell_callees(&profile, shape.code, &mut code, &mut HashMap::new());
         Some(code)
     }
 }
@@ -470,7 +470,7 @@ unsafe fn make_unit(
     // SAFETY: the caller's promise.
     let sampled = unsafe { sampling::tell(&profile, &mut code, &mut met) };
     // SAFETY: the caller's promise.
-    unsafe { sampling::tell_callees(&profile, shape.code, &mut code, &mut met) };
+    let callables = unsafe { sampling::tell_callees(&profile, shape.code, &mut code, &mut met) };
     // SAFETY: the caller's promise.
     unsafe { mark_supers(&mut code, &mut met, function) };
     // SAFETY: the caller's promise.
@@ -527,7 +527,7 @@ unsafe fn make_unit(
             made.assumptions.extend(made_functions);
             // SAFETY: a reference keeps these objects alive until `release`.
             unsafe { unit.finish(*made) };
-            drop((held, sampled));
+            drop((held, sampled, callables));
             let unit = Box::into_raw(unit);
             // SAFETY: the unit is alive, and in no table.
             unsafe {
@@ -555,7 +555,7 @@ unsafe fn make_unit(
             unsafe {
                 (*unit).take_answers(request.world());
                 // Objects that the compiler was told about are pinned.
-                drop((held, sampled));
+                drop((held, sampled, callables));
                 watch(gil, unit)?;
                 order(gil, unit, request);
             }

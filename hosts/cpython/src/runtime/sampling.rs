@@ -21,6 +21,7 @@ use crate::objects;
 use crate::world::callees::keeps;
 use crate::world::classes::is_versioned;
 use crate::world::operators;
+use crate::world::partials;
 use crate::world::raw_items;
 use cladonia::bytecode::{Code, Instr, Met, Numbers, Op, Pc};
 use cladonia::exits::Reason;
@@ -74,6 +75,8 @@ pub struct Sampled {
 pub struct Callees {
     /// Their versions, which functions of one code object share as long as they are as created.
     versions: Vec<u32>,
+    /// The versions of the classes of objects that it has called and that are no functions.
+    classes: Vec<u32>,
     /// Number of samples since the last new one.
     count: u32,
     /// True if a unit was compiled with this profile, or if the calls are of too many functions.
@@ -83,11 +86,36 @@ pub struct Callees {
 }
 
 impl Callees {
-    /// Records a function that this code has called; returns true if it is a new one.
+    /// Records an object that this code has called: a function, or the class of any other, and the
+    /// function that a `partial` holds. Returns true if it is a new one.
     ///
     /// # Safety
     /// The caller has the GIL, and both objects are alive.
-    pub unsafe fn note(&mut self, caller: Object, function: Object) -> bool {
+    pub unsafe fn note(&mut self, caller: Object, callable: Object) -> bool {
+        // SAFETY: the caller's.
+        unsafe {
+            if Py_TYPE(callable) == &raw mut PyFunction_Type {
+                return self.note_function(caller, callable);
+            }
+            let class = version_of(callable);
+            let function = partials::function_of_partial(callable);
+            let has_new_function = function.is_some_and(|f| self.note_function(caller, f));
+            if class == 0 || self.classes.contains(&class) {
+                return has_new_function;
+            }
+            if self.classes.len() == MAX_MET {
+                self.told = true;
+                return false;
+            }
+            self.classes.push(class);
+            (self.told, self.has_news) = (false, true);
+            true
+        }
+    }
+
+    /// # Safety
+    /// As of [`note`](Self::note), with a function.
+    unsafe fn note_function(&mut self, caller: Object, function: Object) -> bool {
         // SAFETY: the caller's.
         let version: u32 = unsafe {
             let (code, ..) = function_state::parts_of(function);
@@ -142,7 +170,8 @@ pub unsafe fn count<const N: usize>(operands: [Obj; N]) {
     }
 }
 
-/// Called by a general call of compiled code with the Python function that it calls.
+/// Called by a general call of compiled code with the object that it calls: a Python function, or
+/// an instance of a class from the heap.
 ///
 /// # Safety
 /// As for [`count`].
@@ -654,7 +683,9 @@ pub fn expect_locals(locals: &Locals, profile: &mut SiteProfile, code: &Code) {
 }
 
 /// Adds the functions that calls were sampled to call to the profile of a compile: a single one as
-/// the hint of a call that has none. A function that the code itself creates is known by its code
+/// the hint of a call that has none, and the class of an object that is no function, followed by
+/// the function that it forwards its calls to. Returns references that keep the named classes
+/// alive. A function that the code itself creates is known by its code
 /// object: each call creates another one, and a unit that names one would keep it alive.
 ///
 /// # Safety
@@ -664,7 +695,8 @@ pub unsafe fn tell_callees(
     object: Object,
     code: &mut Code,
     met: &mut HashMap<Pc, Met>,
-) {
+) -> Vec<LiveClass> {
+    let mut held = Vec::new();
     // SAFETY: the caller's. A handle keeps its object alive for a while, so a function that is not
     // named gets none.
     let named = |version: &u32| unsafe {
@@ -681,12 +713,34 @@ pub unsafe fn tell_callees(
     for (&pc, callees) in &profile.callees {
         let functions: Vec<Type> = callees.versions.iter().filter_map(named).collect();
         let instr = code.instrs.get_mut(pc.0 as usize);
+        // SAFETY: the caller's.
+        let class = match callees.classes[..] {
+            [version] => unsafe { class_of_version(version) },
+            _ => None,
+        };
+        if let Some(class) = class {
+            let Some(instr) = instr.filter(|instr| instr.hint.is_empty()) else {
+                continue;
+            };
+            // SAFETY: the class is alive.
+            let class_type = unsafe {
+                let is_partial = partials::is_partial(class.as_type());
+                let says_enough = functions.len() == usize::from(is_partial);
+                says_enough.then(|| Type::from_class_exact(objects::class_handle(class.as_type())))
+            };
+            if let Some(class_type) = class_type {
+                instr.hint = [vec![class_type], functions].concat();
+                held.push(class);
+            }
+            continue;
+        }
         match (&functions[..], instr) {
             ([], _) => {}
             ([only], Some(instr)) if instr.hint.is_empty() => instr.hint = vec![*only],
             _ => met.entry(pc).or_default().seen.extend(functions),
         }
     }
+    held
 }
 
 /// The operands of an instruction that are profiled.

@@ -148,6 +148,12 @@ impl CPythonWorld<'_> {
                 (Operator::Negative, &[a]) => (method(a, c"__neg__")?, false, false),
                 (Operator::Invert, &[a]) => (method(a, c"__invert__")?, false, false),
                 (Operator::Next, &[a]) => (method(a, c"__next__")?, false, false),
+                (Operator::Call, &[a]) => {
+                    if let Some(plan) = self.plan_partial(a) {
+                        return Some(plan);
+                    }
+                    (method(a, c"__call__")?, false, false)
+                }
                 (Operator::Iter, &[a]) => {
                     let function = method(a, c"__iter__")?;
                     if method(a, c"__next__").is_none() || !self.returns_first(function) {
