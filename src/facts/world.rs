@@ -205,7 +205,7 @@ pub enum OperatorPlan {
         callable: IntrinsicCall,
         /// `(object, imms...) -> ptr`, borrowed, may fail: the tuple.
         items: IntrinsicCall,
-        /// An item that stands for an argument: a tuple with it is not forwarded so.
+        /// The item that marks a position for a later argument: a tuple with it has no such plan.
         placeholder: Option<ObjectHandle>,
         /// The facts to watch.
         assumptions: Vec<Assumption>,
