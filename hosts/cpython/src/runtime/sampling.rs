@@ -70,7 +70,7 @@ pub struct Sampled {
     told: bool,
 }
 
-/// The functions that a call instruction has called.
+/// The functions and other objects that a call instruction has called.
 #[derive(Clone, Default)]
 pub struct Callees {
     /// Their versions, which functions of one code object share as long as they are as created.
@@ -97,19 +97,11 @@ impl Callees {
             if Py_TYPE(callable) == &raw mut PyFunction_Type {
                 return self.note_function(caller, callable);
             }
-            let class = version_of(callable);
             let function = partials::function_of_partial(callable);
-            let has_new_function = function.is_some_and(|f| self.note_function(caller, f));
-            if class == 0 || self.classes.contains(&class) {
-                return has_new_function;
-            }
-            if self.classes.len() == MAX_MET {
-                self.told = true;
-                return false;
-            }
-            self.classes.push(class);
-            (self.told, self.has_news) = (false, true);
-            true
+            let is_new_function = function.is_some_and(|f| self.note_function(caller, f));
+            let class = version_of(callable);
+            let is_new_class = class != 0 && self.add(class, |callees| &mut callees.classes);
+            is_new_function || is_new_class
         }
     }
 
@@ -117,26 +109,45 @@ impl Callees {
     /// As of [`note`](Self::note), with a function.
     unsafe fn note_function(&mut self, caller: Object, function: Object) -> bool {
         // SAFETY: the caller's.
-        let version: u32 = unsafe {
+        unsafe {
             let (code, ..) = function_state::parts_of(function);
             // Of a function that the caller creates, only the code counts.
-            if keeps(caller, code) {
+            let version: u32 = if keeps(caller, code) {
                 get(code.cast(), abi::code::VERSION)
             } else {
                 get(function.cast(), abi::function::VERSION)
-            }
-        };
-        // SAFETY: the caller's.
-        if self.versions.contains(&version) || unsafe { callee_of_version(version) }.is_none() {
+            };
+            callee_of_version(version).is_some()
+                && self.add(version, |callees| &mut callees.versions)
+        }
+    }
+
+    /// Adds a version to one of the lists; returns true if it is a new one.
+    fn add(&mut self, version: u32, list: fn(&mut Callees) -> &mut Vec<u32>) -> bool {
+        let versions = list(self);
+        if versions.contains(&version) {
             return false;
         }
-        if self.versions.len() == MAX_MET {
+        if versions.len() == MAX_MET {
             self.told = true;
             return false;
         }
-        self.versions.push(version);
+        versions.push(version);
         (self.told, self.has_news) = (false, true);
         true
+    }
+
+    /// False if no plan of a call is for these callables, such as instances of C classes.
+    ///
+    /// # Safety
+    /// The caller has the GIL.
+    unsafe fn is_useful(&self) -> bool {
+        // SAFETY: the caller's; the class is alive.
+        let is_called_in_python = |version: &u32| unsafe {
+            class_of_version(*version)
+                .is_some_and(|class| operators::has_method(class.as_type(), c"__call__"))
+        };
+        !self.versions.is_empty() || self.classes.iter().any(is_called_in_python)
     }
 
     /// Returns true if a guard has failed for a new function since the last call of this.
@@ -176,10 +187,10 @@ pub unsafe fn count<const N: usize>(operands: [Obj; N]) {
 /// # Safety
 /// As for [`count`].
 #[inline]
-pub unsafe fn count_callee(function: Obj) {
+pub unsafe fn count_callee(callable: Obj) {
     if is_due() {
         // SAFETY: the caller's.
-        unsafe { sample_callee(function) }
+        unsafe { sample_callee(callable) }
     }
 }
 
@@ -198,11 +209,11 @@ unsafe fn sample(operands: &[Object]) {
 /// # Safety
 /// As for [`count_callee`].
 #[cold]
-unsafe fn sample_callee(function: Object) {
+unsafe fn sample_callee(callable: Object) {
     // SAFETY: the caller's.
     unsafe {
         if let Some((gil, unit, pc)) = calling_instruction() {
-            note_callee(gil, unit, pc, function);
+            note_callee(gil, unit, pc, callable);
         }
     }
 }
@@ -231,8 +242,8 @@ unsafe fn calling_instruction() -> Option<(Gil, UnitRef, Pc)> {
 }
 
 /// # Safety
-/// A live unit and a live function.
-unsafe fn note_callee(gil: Gil, unit: UnitRef, pc: Pc, function: Object) {
+/// A live unit and a live object.
+unsafe fn note_callee(gil: Gil, unit: UnitRef, pc: Pc, callable: Object) {
     // SAFETY: the caller's.
     unsafe {
         let state = function_state::state_of(gil, (*unit).shape.code);
@@ -240,14 +251,14 @@ unsafe fn note_callee(gil: Gil, unit: UnitRef, pc: Pc, function: Object) {
         let mut profile = state.profile.borrow_mut();
         let callees = profile.callees.entry(pc).or_default();
         callees.count += 1;
-        if callees.note((*unit).shape.code, function) {
+        if callees.note((*unit).shape.code, callable) {
             (callees.count, callees.has_news) = (1, false);
         }
         if callees.count < ENOUGH || callees.told || !(*unit).may_be_recompiled(gil) {
             return;
         }
         callees.told = true;
-        if state.taught.get() == MAX_TAUGHT {
+        if state.taught.get() == MAX_TAUGHT || !callees.is_useful() {
             return;
         }
         state.taught.update(|taught| taught + 1);
@@ -684,9 +695,9 @@ pub fn expect_locals(locals: &Locals, profile: &mut SiteProfile, code: &Code) {
 
 /// Adds the functions that calls were sampled to call to the profile of a compile: a single one as
 /// the hint of a call that has none, and the class of an object that is no function, followed by
-/// the function that it forwards its calls to. Returns references that keep the named classes
-/// alive. A function that the code itself creates is known by its code
-/// object: each call creates another one, and a unit that names one would keep it alive.
+/// the function that it forwards its calls to. A function that the code itself creates is known by
+/// its code object: each call creates another one, and a unit that names one would keep it alive.
+/// Returns references that keep the named classes alive.
 ///
 /// # Safety
 /// The caller has the GIL; `object` is the state's code object, from which `code` was decoded.

@@ -197,6 +197,15 @@ unsafe fn method(class: *mut PyTypeObject, name: &CStr) -> Option<ObjectHandle> 
     }
 }
 
+/// True if a class has a Python function for an operator.
+///
+/// # Safety
+/// A live class; the caller has the lock.
+pub unsafe fn has_method(class: *mut PyTypeObject, name: &CStr) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { method(class, name).is_some() }
+}
+
 unsafe fn is_user_class(class: *mut PyTypeObject) -> bool {
     // SAFETY: the caller's: a live class.
     unsafe { PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 }
