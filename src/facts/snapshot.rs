@@ -3,7 +3,7 @@
 //! no answer.
 
 use super::{
-    AccessKind, Assumption, AttrPlan, Callee, Computed, FieldAccess, Global, Inlinee,
+    AccessKind, Assumption, AttrPlan, Callee, Computed, FieldAccess, Forwarding, Global, Inlinee,
     InstanceAccess, IntrinsicCall, IntrinsicId, NativeCall, Operator, OperatorPlan, RawItems,
     StorePlan, World,
 };
@@ -269,7 +269,7 @@ impl Answer {
                 | OperatorPlan::Identity { assumptions }
                 | OperatorPlan::True { assumptions }
                 | OperatorPlan::Operand { assumptions }
-                | OperatorPlan::Forwards { assumptions, .. },
+                | OperatorPlan::Forwards(Forwarding { assumptions, .. }),
             )
             | Answer::Callee(
                 _,

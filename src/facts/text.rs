@@ -28,9 +28,9 @@
 
 use super::snapshot::{Answer, Snapshot};
 use super::{
-    Assumption, AttrPlan, Binds, Builtin, Callee, Computed, FieldAccess, Global, InstanceAccess,
-    IntrinsicCall, IntrinsicId, Kin, NativeCall, Operator, OperatorPlan, Parameters, RawEntry,
-    RawItems, RawKind, RawSignature, StorePlan,
+    Assumption, AttrPlan, Binds, Builtin, Callee, Computed, FieldAccess, Forwarding, Global,
+    InstanceAccess, IntrinsicCall, IntrinsicId, Kin, NativeCall, Operator, OperatorPlan,
+    Parameters, RawEntry, RawItems, RawKind, RawSignature, StorePlan,
 };
 use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
 use cranelift_entity::EntityRef;
@@ -177,6 +177,18 @@ fn read_each<T>(
         items.push(read(line)?);
     }
     Ok(items)
+}
+
+/// The object after a word that may be left out.
+fn read_optional_object(
+    line: &mut Line,
+    word: &str,
+    scope: &Scope,
+) -> Parsed<Option<ObjectHandle>> {
+    if !line.eat_word(word) {
+        return Ok(None);
+    }
+    Ok(Some(scope.single_object(line)?))
 }
 
 /// The class of an exact type.
@@ -368,13 +380,13 @@ impl Display for OperatorPlan {
             OperatorPlan::Operand { assumptions } => {
                 write!(f, "operand{}", Each("assume", assumptions))
             }
-            OperatorPlan::Forwards {
+            OperatorPlan::Forwards(Forwarding {
                 guards,
                 callable,
                 items,
                 placeholder,
                 assumptions,
-            } => {
+            }) => {
                 let guards = Each("check", guards);
                 write!(f, "forwards{guards} callable {callable} items {items}")?;
                 if let Some(placeholder) = placeholder {
@@ -718,17 +730,13 @@ fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
         line.expect("callable")?;
         let callable = IntrinsicCall::read(line)?;
         line.expect("items")?;
-        return Ok(OperatorPlan::Forwards {
+        return Ok(OperatorPlan::Forwards(Forwarding {
             guards,
             callable,
             items: IntrinsicCall::read(line)?,
-            placeholder: if line.eat_word("placeholder") {
-                Some(scope.single_object(line)?)
-            } else {
-                None
-            },
+            placeholder: read_optional_object(line, "placeholder", scope)?,
             assumptions: read_assumptions(line, scope)?,
-        });
+        }));
     }
     if !line.eat_word("method") {
         return line.expected("`method`, `identity`, `true`, `operand` or `forwards`");
@@ -736,11 +744,7 @@ fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
     Ok(OperatorPlan::Method {
         function: scope.single_object(line)?,
         swapped: line.eat_word("swapped"),
-        declined: if line.eat_word("declined") {
-            Some(scope.single_object(line)?)
-        } else {
-            None
-        },
+        declined: read_optional_object(line, "declined", scope)?,
         assumptions: read_assumptions(line, scope)?,
     })
 }
@@ -903,18 +907,10 @@ fn read_parameters(line: &mut Line, scope: &Scope) -> Parsed<Parameters> {
         names: read_each(line, "name", |line| line.quoted("the name"))?,
         keywords: read_each(line, "keyword", |line| {
             let name = line.quoted("the name")?;
-            let value = if line.eat_word("default") {
-                Some(scope.single_object(line)?)
-            } else {
-                None
-            };
+            let value = read_optional_object(line, "default", scope)?;
             Ok((name, value))
         })?,
-        rest: if line.eat_word("rest") {
-            Some(scope.single_object(line)?)
-        } else {
-            None
-        },
+        rest: read_optional_object(line, "rest", scope)?,
         has_named_rest: line.eat_word("named_rest"),
     })
 }
@@ -936,11 +932,7 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
         return Ok(Callee::Class {
             class,
             make: IntrinsicCall::read(line)?,
-            init: if line.eat_word("init") {
-                Some(scope.single_object(line)?)
-            } else {
-                None
-            },
+            init: read_optional_object(line, "init", scope)?,
             assumptions: read_assumptions(line, scope)?,
         });
     }
@@ -977,11 +969,7 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
             } else {
                 None
             },
-            code: if line.eat_word("code") {
-                Some(scope.single_object(line)?)
-            } else {
-                None
-            },
+            code: read_optional_object(line, "code", scope)?,
             default: if line.eat_word("default") {
                 Some(IntrinsicCall::read(line)?)
             } else {

@@ -196,20 +196,24 @@ pub enum OperatorPlan {
         /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
-    /// For a call: that of a callable which the operand holds, with the items of a tuple that it
-    /// holds before the arguments of the call. (CPython: a `functools.partial`.)
-    Forwards {
-        /// Checks `(object, imms...) -> ()`; each may fail.
-        guards: Vec<IntrinsicCall>,
-        /// `(object, imms...) -> ptr`, borrowed, may fail: the callable.
-        callable: IntrinsicCall,
-        /// `(object, imms...) -> ptr`, borrowed, may fail: the tuple.
-        items: IntrinsicCall,
-        /// The item that marks a position for a later argument: a tuple with it has no such plan.
-        placeholder: Option<ObjectHandle>,
-        /// The facts to watch.
-        assumptions: Vec<Assumption>,
-    },
+    /// For a call: that of a callable which the operand holds.
+    Forwards(Forwarding),
+}
+
+/// The call of an object that passes it on to a callable that it holds, with the items of a tuple
+/// that it holds before the arguments of the call. (CPython: a `functools.partial`.)
+#[derive(Clone, PartialEq, Debug)]
+pub struct Forwarding {
+    /// Checks `(object, imms...) -> ()`; each may fail.
+    pub guards: Vec<IntrinsicCall>,
+    /// `(object, imms...) -> ptr`, borrowed, may fail: the callable.
+    pub callable: IntrinsicCall,
+    /// `(object, imms...) -> ptr`, borrowed, may fail: the tuple.
+    pub items: IntrinsicCall,
+    /// The item that marks a position for a later argument: a tuple with it has no such plan.
+    pub placeholder: Option<ObjectHandle>,
+    /// The facts to watch.
+    pub assumptions: Vec<Assumption>,
 }
 
 macro_rules! builtins {

@@ -59,6 +59,12 @@ impl Builder<'_> {
         }
     }
 
+    /// Loads a part of an object, borrowed.
+    pub(super) fn load_from(&mut self, load: IntrinsicCall, object: Value, ty: Type) -> Value {
+        let state = self.state();
+        self.emit_with(Op::Load(load), vec![object], ty, Some(state))
+    }
+
     pub(super) fn checks(&mut self, receiver: Value, guards: &[IntrinsicCall]) {
         let state = self.state();
         for guard in guards {
@@ -207,8 +213,7 @@ impl Builder<'_> {
             } => {
                 self.assume(assumptions);
                 self.checks(receiver, &guards);
-                let state = self.state();
-                let v = self.emit_with(Op::Load(load), vec![receiver], Type::OBJECT, Some(state));
+                let v = self.load_from(load, receiver, Type::OBJECT);
                 self.emit(Op::Incref, vec![v], Type::BOTTOM);
                 self.drop_top(1);
                 self.push_owned(v);

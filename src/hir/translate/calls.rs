@@ -11,7 +11,7 @@ mod spread;
 
 use crate::bytecode::{Code, Const, ConstValue, GeneralOp as G, Instr, Op as B, Reason};
 use crate::facts::Source;
-use crate::facts::{Argument, Builtin, Callee, Kin, NativeCall, Parameters};
+use crate::facts::{Argument, Assumption, Builtin, Callee, Kin, NativeCall, Parameters};
 use crate::hir::build::{Builder, is_builtin_exact};
 use crate::hir::function::{Entry, Place, Value};
 use crate::hir::typing;
@@ -34,17 +34,19 @@ impl Named {
         params.bind(given, &self.texts())
     }
 
-    /// The same for a call of any function of a code; with the defaults of its function if `loads`.
+    /// The same for a call of any function of a code, if there is one; with the defaults of its
+    /// function if `loads`.
     fn bind_kin(
         &self,
         params: &Parameters,
         given: usize,
-        kin: &Kin,
+        kin: Option<&Kin>,
         loads: bool,
     ) -> Option<Vec<Argument>> {
-        match loads {
-            true => params.bind_kin(given, &self.texts(), kin),
-            false => self.bind(&params.without_defaults(), given),
+        match kin {
+            None => self.bind(params, given),
+            Some(kin) if loads => params.bind_kin(given, &self.texts(), kin),
+            Some(_) => self.bind(&params.without_defaults(), given),
         }
     }
 
@@ -374,7 +376,7 @@ impl Builder<'_> {
         else {
             return false;
         };
-        let Some(bound) = named.bind_kin(&params, n, &kin, true) else {
+        let Some(bound) = named.bind_kin(&params, n, Some(&kin), true) else {
             return false;
         };
         if !(self.ty(this) <= Type::NULLPTR) || failed(Reason::Type) || failed(Reason::Shape) {
@@ -386,6 +388,23 @@ impl Builder<'_> {
         let target = self.load_defaults(function, entry_cell, &bound);
         self.call_direct(target, base, None, bound, named);
         true
+    }
+
+    /// Checks that a callable is this function, or one of its code object; returns it as such.
+    fn check_function(
+        &mut self,
+        callable: Value,
+        object: ObjectHandle,
+        kin: Option<Kin>,
+        assumptions: Vec<Assumption>,
+    ) -> Value {
+        if let Some(kin) = kin {
+            return self.check_kin(callable, kin);
+        }
+        let checked = self.check_receiver(callable, Type::from_object(object));
+        self.f.rely_on(checked);
+        self.assume(assumptions);
+        self.assumed(object)
     }
 
     /// Checks that a callable is a function of one code object; returns it as such.

@@ -53,9 +53,9 @@ impl Builder<'_> {
             return false;
         }
         match self.world.operator(operator, &types) {
-            OperatorPlan::General
-            | OperatorPlan::Operand { .. }
-            | OperatorPlan::Forwards { .. } => false,
+            OperatorPlan::General | OperatorPlan::Operand { .. } | OperatorPlan::Forwards(_) => {
+                false
+            }
             OperatorPlan::Identity { assumptions } => {
                 self.check_operands(&checked, &types);
                 self.assume(assumptions);

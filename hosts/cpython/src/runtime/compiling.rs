@@ -276,7 +276,7 @@ fn inlinee(gil: Gil, func: Object, [code, globals, builtins]: [Object; 3]) -> Op
         }
         mark_supers(&mut code, &mut HashMap::new(), func);
         callees::mark(&mut code, shape.code, func, &state.profile, !func.is_null());
-        let _classes = sampling::tell_callees(&profile, shape.code, &mut code, &mut HashMap::new());
+        sampling::tell_callees(&profile, shape.code, &mut code, &mut HashMap::new());
         Some(code)
     }
 }

@@ -220,17 +220,30 @@ pub(crate) unsafe fn wrapped_callable(method: Obj) -> Obj {
 unsafe fn member(class: *mut PyTypeObject, found: Obj) -> Option<Descriptor> {
     // SAFETY: `found` is a member descriptor.
     unsafe {
+        let def = plain_member(class, found)?;
+        (def.type_code == Py_T_OBJECT_EX).then_some(Descriptor::Slot {
+            offset: def.offset as i64,
+            writable: def.flags & Py_READONLY == 0,
+        })
+    }
+}
+
+/// The definition of a member that lies at a fixed offset in instances of a class.
+///
+/// # Safety
+/// A live class, and a member descriptor, which keeps its definition alive.
+pub(super) unsafe fn plain_member<'a>(
+    class: *mut PyTypeObject,
+    found: Obj,
+) -> Option<&'a PyMemberDef> {
+    // SAFETY: the caller's.
+    unsafe {
         let owner: *mut PyTypeObject = field(found, abi::descr::TYPE);
         let def: *const PyMemberDef = field(found, abi::descr::MEMBER);
-        let readonly = (*def).flags & Py_READONLY != 0;
-        let fits = (*def).type_code == Py_T_OBJECT_EX
-            && (*def).flags & !Py_READONLY == 0
+        let fits = (*def).flags & !Py_READONLY == 0
             && (*def).offset > 0
             && PyType_IsSubtype(class, owner) != 0;
-        fits.then(|| Descriptor::Slot {
-            offset: (*def).offset as i64,
-            writable: !readonly,
-        })
+        fits.then(|| &*def)
     }
 }
 

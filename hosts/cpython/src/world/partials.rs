@@ -4,12 +4,12 @@
 //! For example, after `add3 = partial(add, 3)`, the call `add3(x)` becomes `add(3, x)`, with checks
 //! that the object still holds `add` and one argument.
 
+use super::classes::plain_member;
 use super::{CPythonWorld, call, handle_of};
-use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, field, interned};
 use crate::owned::Owned;
 use cladonia::facts::IntrinsicCall;
-use cladonia::host::OperatorPlan;
+use cladonia::host::{Forwarding, OperatorPlan};
 use cladonia::types::ObjectHandle;
 use pyo3_ffi::*;
 use std::ffi::CStr;
@@ -29,7 +29,7 @@ pub(crate) unsafe fn is_partial(class: *mut PyTypeObject) -> bool {
         PyType_HasFeature(class, Py_TPFLAGS_IMMUTABLETYPE) != 0
             && PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0
             && CStr::from_ptr((*class).tp_name) == c"functools.partial"
-            && is_of_module(class)
+            && module_of(class).is_some()
     }
 }
 
@@ -49,17 +49,19 @@ pub(crate) unsafe fn function_of_partial(object: Obj) -> Option<Obj> {
     }
 }
 
-/// True if the class belongs to the module `_functools`.
-unsafe fn is_of_module(class: *mut PyTypeObject) -> bool {
+/// The module of a class, borrowed, if that is `_functools`.
+unsafe fn module_of(class: *mut PyTypeObject) -> Option<Obj> {
     // SAFETY: the caller's: a live class from the heap, which keeps its module alive.
     unsafe {
         let module = PyType_GetModule(class);
         if module.is_null() {
             PyErr_Clear();
-            return false;
+            return None;
         }
         let definition = PyModule_GetDef(module);
-        !definition.is_null() && CStr::from_ptr((*definition).m_name) == c"_functools"
+        let is_functools =
+            !definition.is_null() && CStr::from_ptr((*definition).m_name) == c"_functools";
+        is_functools.then_some(module)
     }
 }
 
@@ -75,13 +77,13 @@ impl CPythonWorld<'_> {
             let load =
                 |name| -> Option<IntrinsicCall> { Some(call(self.ids.load_field, &[at(name)?])) };
             let keywords = at(interned!("keywords"))?;
-            Some(OperatorPlan::Forwards {
+            Some(OperatorPlan::Forwards(Forwarding {
                 guards: vec![call(self.ids.check_no_entries, &[keywords])],
                 callable: load(interned!("func"))?,
                 items: load(interned!("args"))?,
-                placeholder: placeholder()?,
+                placeholder: placeholder(module_of(class)?)?,
                 assumptions: Vec::new(),
-            })
+            }))
         }
     }
 }
@@ -99,21 +101,17 @@ unsafe fn member(class: *mut PyTypeObject, name: Obj) -> Option<Py_ssize_t> {
             PyErr_Clear();
             return None;
         }
-        let member: *const PyMemberDef = field(found, abi::descr::MEMBER);
-        let is_object = [OBJECT_OR_NONE, Py_T_OBJECT_EX].contains(&(*member).type_code);
-        (is_object && (*member).flags & Py_RELATIVE_OFFSET == 0).then_some((*member).offset)
+        let member = plain_member(class, found)?;
+        let is_object = [OBJECT_OR_NONE, Py_T_OBJECT_EX].contains(&member.type_code);
+        is_object.then_some(member.offset)
     }
 }
 
-/// `functools.Placeholder`, where there is one: the outer `None` means that it cannot be told.
-unsafe fn placeholder() -> Option<Option<ObjectHandle>> {
-    // SAFETY: the caller's: this thread has the lock.
+/// The `Placeholder` of the module, where there is one: the outer `None` means that it cannot be
+/// told.
+unsafe fn placeholder(module: Obj) -> Option<Option<ObjectHandle>> {
+    // SAFETY: the caller's: a live module; this thread has the lock.
     unsafe {
-        let module = PyImport_AddModule(c"_functools".as_ptr());
-        if module.is_null() {
-            PyErr_Clear();
-            return None;
-        }
         let found = Owned::take(PyObject_GetAttrString(module, c"Placeholder".as_ptr()));
         if found.is_none() {
             PyErr_Clear();

@@ -3,19 +3,11 @@
 
 use super::{Named, Target, begins_with_given};
 use crate::bytecode::{Instr, Reason};
-use crate::facts::{Callee, IntrinsicCall, Operator, OperatorPlan};
+use crate::facts::{Callee, Forwarding, Operator, OperatorPlan};
 use crate::hir::Op;
 use crate::hir::build::Builder;
 use crate::hir::function::{Entry, Value};
 use crate::types::{ObjectHandle, Type};
-
-/// The parts of [`OperatorPlan::Forwards`].
-struct Forwarding {
-    guards: Vec<IntrinsicCall>,
-    callable: IntrinsicCall,
-    items: IntrinsicCall,
-    placeholder: Option<ObjectHandle>,
-}
 
 impl Builder<'_> {
     /// The call of an object whose class is proved, or was observed at this call. The operands are
@@ -64,25 +56,7 @@ impl Builder<'_> {
                 self.call_direct(target, base, Some(callable), bound, named);
                 true
             }
-            OperatorPlan::Forwards {
-                guards,
-                callable: load,
-                items,
-                placeholder,
-                assumptions,
-            } => {
-                let plan = Forwarding {
-                    guards,
-                    callable: load,
-                    items,
-                    placeholder,
-                };
-                let done = self.forward_call(instr, base, &types, plan, named);
-                if done {
-                    self.assume(assumptions);
-                }
-                done
-            }
+            OperatorPlan::Forwards(plan) => self.forward_call(instr, base, &types, plan, named),
             _ => false,
         }
     }
@@ -120,25 +94,16 @@ impl Builder<'_> {
         let Some(held) = arity.checked_sub(n).filter(|_| params.takes_just(arity)) else {
             return false;
         };
-        let bound = match &kin {
-            Some(kin) => named.bind_kin(&params, held + n, kin, true),
-            None => named.bind(&params, held + n),
+        let Some(bound) = named.bind_kin(&params, held + n, kin.as_ref(), true) else {
+            return false;
         };
-        let Some(bound) = bound else { return false };
         self.take_operands(n + 2);
         let callable = self.stack[base].value;
         self.check_operands(&[callable], types);
+        self.assume(plan.assumptions);
         self.checks(callable, &plan.guards);
         let found = self.load_from(plan.callable, callable, Type::OBJECT);
-        let function = match kin {
-            Some(kin) => self.check_kin(found, kin),
-            None => {
-                let checked = self.check_receiver(found, Type::from_object(object));
-                self.f.rely_on(checked);
-                self.assume(assumptions);
-                self.assumed(object)
-            }
-        };
+        let function = self.check_function(found, object, kin, assumptions);
         let tuple = self.load_from(plan.items, callable, Type::TUPLE_EXACT);
         self.guard_length(tuple, held);
         let items = self.first_items(tuple, held);
@@ -166,17 +131,11 @@ impl Builder<'_> {
         }
     }
 
-    /// Loads a part of an object.
-    fn load_from(&mut self, load: IntrinsicCall, object: Value, ty: Type) -> Value {
-        let state = self.state();
-        self.emit_with(Op::Load(load), vec![object], ty, Some(state))
-    }
-
     /// Checks that none of these is the object.
     fn check_differ(&mut self, items: &[Value], object: ObjectHandle) {
         let state = self.state();
+        let object = self.object(object);
         for &item in items {
-            let object = self.object(object);
             let same = self.emit(Op::Is, vec![item, object], Type::CBOOL);
             let differ = self.emit(Op::BoolNot, vec![same], Type::CBOOL);
             let check = Op::GuardTrue(Reason::Length);

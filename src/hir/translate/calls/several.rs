@@ -126,10 +126,8 @@ impl Builder<'_> {
                 continue;
             };
             let by_code = kin.and_then(|kin| Some((kin.test.clone()?, kin)));
-            let bound = match &by_code {
-                Some((_, kin)) => named.bind_kin(&params, n, kin, loads),
-                None => named.bind(&params, n),
-            };
+            let kin = by_code.as_ref().map(|(_, kin)| kin);
+            let bound = named.bind_kin(&params, n, kin, loads);
             if let Some(bound) = bound {
                 let test = match by_code {
                     Some((test, kin)) => Test::Code(test, kin.code),

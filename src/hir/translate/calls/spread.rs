@@ -74,26 +74,17 @@ impl Builder<'_> {
             return false;
         };
         let given = before + n + keywords.len();
-        let bound = match &kin {
-            Some(kin) => named.bind_kin(&params, given, kin, true),
-            None => named.bind(&params, given),
+        let Some(bound) = named.bind_kin(&params, given, kin.as_ref(), true) else {
+            return false;
         };
-        let Some(bound) = bound else { return false };
         self.take_operands(operands);
         // The speculation is on one function, not on its code.
         let is_one = kin.is_none() && known.is_none();
-        let function = match kin {
-            Some(kin) => self.check_kin(callable, kin),
-            None if known.is_some() => {
-                self.assume(assumptions);
-                callable
-            }
-            None => {
-                let checked = self.check_receiver(callable, Type::from_object(object));
-                self.f.rely_on(checked);
-                self.assume(assumptions);
-                self.assumed(object)
-            }
+        let function = if known.is_some() {
+            self.assume(assumptions);
+            callable
+        } else {
+            self.check_function(callable, object, kin, assumptions)
         };
         if count.is_none() {
             self.guard_length(tuple, n);
