@@ -39,12 +39,13 @@ pub struct Operation {
 
 impl Operation {
     /// The ops whose instructions may wait for a special method.
-    pub const OPS: [Op; 8] = [
+    pub const OPS: [Op; 9] = [
         Op::BinaryOp,
         Op::CompareOp,
         Op::BinarySubscr,
         Op::StoreSubscr,
         Op::StoreAttr,
+        Op::LoadAttr,
         Op::ForIter,
         Op::UnaryNegative,
         Op::UnaryInvert,

@@ -189,6 +189,10 @@ general_ops! {
     RangeIter "range_iter" (quiet) 0 3 Object;
     /// Next item: one output.
     IterNext "iter_next" (thread outputs) 0 1 Next;
+    /// The end of the load of an attribute (its name is the immediate) whose `__getattr__` or
+    /// `__get__` has raised: an AttributeError gets the name and the object, unless it has some.
+    /// The exception stays.
+    GetterRaised "getter_raised" (frame) 1 1 Nothing;
     /// The end of an iteration whose `__next__` has raised: clears the exception if it is a
     /// StopIteration, else it stays.
     EndIteration "end_iteration" (thread quiet) 0 0 Nothing;

@@ -792,7 +792,9 @@ fn entry_cells(f: &hir::Function) -> Vec<u64> {
     let mut cells = Vec::new();
     for &v in f.order.iter().flat_map(|&b| &f.blocks[b].insts) {
         match f.op(v) {
-            hir::Op::CallDirect(cell) | hir::Op::CallNext(cell) => cells.push(*cell),
+            hir::Op::CallDirect(cell) | hir::Op::CallNext(cell) | hir::Op::CallGetter(cell, ..) => {
+                cells.push(*cell)
+            }
             hir::Op::CallRaw(entry, _) => cells.extend([entry.cell, entry.boxed_cell]),
             _ => {}
         }

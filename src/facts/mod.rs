@@ -9,8 +9,9 @@ pub use raw::{RawEntry, RawKind, RawSignature};
 pub use snapshot::{Answer, Question, Recorder, Snapshot};
 pub use world::{
     AccessKind, AnyCode, Argument, AttrPlan, Binds, Builtin, Callee, Computed, FieldAccess,
-    Forwarding, Global, Inlinee, InstanceAccess, IntrinsicCall, IntrinsicId, Kin, LOCAL_WORDS,
-    MOST_INLINED, NativeCall, Operator, OperatorPlan, Parameters, RawItems, StorePlan, World,
+    Forwarding, GetterArg, Global, Inlinee, InstanceAccess, IntrinsicCall, IntrinsicId, Kin,
+    LOCAL_WORDS, MOST_INLINED, NativeCall, Operator, OperatorPlan, Parameters, RawItems, StorePlan,
+    World,
 };
 
 use crate::types::{ClassHandle, ObjectHandle};

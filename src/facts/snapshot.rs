@@ -193,8 +193,28 @@ impl Answer {
             Answer::LoadAttr(_, _, AttrPlan::Constant { value, binds, .. }) => {
                 return [*value].into_iter().chain(binds.object()).collect();
             }
-            Answer::LoadAttr(_, _, AttrPlan::Getter { function, .. })
-            | Answer::StoreAttr(_, _, StorePlan::Setter { function, .. }) => (*function, &[]),
+            Answer::LoadAttr(
+                _,
+                _,
+                AttrPlan::Field {
+                    now: Some(function),
+                    ..
+                }
+                | AttrPlan::Getter { function, .. },
+            ) => (*function, &[]),
+            Answer::LoadAttr(_, _, AttrPlan::Computed { function, args, .. }) => {
+                let constants = args.iter().filter_map(|arg| arg.constant());
+                return [*function].into_iter().chain(constants).collect();
+            }
+            Answer::StoreAttr(
+                _,
+                _,
+                StorePlan::Setter {
+                    function,
+                    descriptor,
+                    ..
+                },
+            ) => (*function, descriptor.as_slice()),
             Answer::LoadSuper(class, _, _, AttrPlan::Constant { value, binds, .. }) => {
                 return [*class, *value].into_iter().chain(binds.object()).collect();
             }
@@ -249,7 +269,8 @@ impl Answer {
                 _,
                 AttrPlan::Field { assumptions, .. }
                 | AttrPlan::Constant { assumptions, .. }
-                | AttrPlan::Getter { assumptions, .. },
+                | AttrPlan::Getter { assumptions, .. }
+                | AttrPlan::Computed { assumptions, .. },
             )
             | Answer::LoadSuper(
                 _,

@@ -28,8 +28,8 @@
 
 use super::snapshot::{Answer, Snapshot};
 use super::{
-    Assumption, AttrPlan, Binds, Builtin, Callee, Computed, FieldAccess, Forwarding, Global,
-    InstanceAccess, IntrinsicCall, IntrinsicId, Kin, NativeCall, Operator, OperatorPlan,
+    Assumption, AttrPlan, Binds, Builtin, Callee, Computed, FieldAccess, Forwarding, GetterArg,
+    Global, InstanceAccess, IntrinsicCall, IntrinsicId, Kin, NativeCall, Operator, OperatorPlan,
     Parameters, RawEntry, RawItems, RawKind, RawSignature, StorePlan,
 };
 use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
@@ -213,10 +213,14 @@ impl Display for AttrPlan {
             AttrPlan::Field {
                 guards,
                 load,
+                now,
                 assumptions,
             } => {
-                let (guards, assumed) = (Each("check", guards), Each("assume", assumptions));
-                write!(f, "field{guards} load {load}{assumed}")
+                write!(f, "field{} load {load}", Each("check", guards))?;
+                if let Some(function) = now {
+                    write!(f, " now {}", Type::from_object(*function))?;
+                }
+                write!(f, "{}", Each("assume", assumptions))
             }
             AttrPlan::Constant {
                 guards,
@@ -241,6 +245,24 @@ impl Display for AttrPlan {
             } => {
                 let function = Type::from_object(*function);
                 write!(f, "getter {function}{}", Each("assume", assumptions))
+            }
+            AttrPlan::Computed {
+                guards,
+                function,
+                args,
+                assumptions,
+            } => {
+                write!(f, "computed {}", Type::from_object(*function))?;
+                for arg in args {
+                    match arg {
+                        GetterArg::Receiver => write!(f, " receiver")?,
+                        GetterArg::Constant(object) => {
+                            write!(f, " given {}", Type::from_object(*object))?;
+                        }
+                    }
+                }
+                let (guards, assumed) = (Each("check", guards), Each("assume", assumptions));
+                write!(f, "{guards}{assumed}")
             }
         }
     }
@@ -414,10 +436,14 @@ impl Display for StorePlan {
             }
             StorePlan::Setter {
                 function,
+                descriptor,
                 assumptions,
             } => {
-                let function = Type::from_object(*function);
-                write!(f, "setter {function}{}", Each("assume", assumptions))
+                write!(f, "setter {}", Type::from_object(*function))?;
+                if let Some(descriptor) = descriptor {
+                    write!(f, " of {}", Type::from_object(*descriptor))?;
+                }
+                write!(f, "{}", Each("assume", assumptions))
             }
         }
     }
@@ -682,6 +708,7 @@ fn read_load(line: &mut Line, scope: &Scope) -> Parsed<AttrPlan> {
         return Ok(AttrPlan::Field {
             guards,
             load: IntrinsicCall::read(line)?,
+            now: read_optional_object(line, "now", scope)?,
             assumptions: read_assumptions(line, scope)?,
         });
     }
@@ -691,8 +718,27 @@ fn read_load(line: &mut Line, scope: &Scope) -> Parsed<AttrPlan> {
             assumptions: read_assumptions(line, scope)?,
         });
     }
+    if line.eat_word("computed") {
+        let function = scope.single_object(line)?;
+        let mut args = Vec::new();
+        loop {
+            if line.eat_word("receiver") {
+                args.push(GetterArg::Receiver);
+            } else if let Some(object) = read_optional_object(line, "given", scope)? {
+                args.push(GetterArg::Constant(object));
+            } else {
+                break;
+            }
+        }
+        return Ok(AttrPlan::Computed {
+            guards: read_each(line, "check", IntrinsicCall::read)?,
+            function,
+            args,
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
     if !line.eat_word("constant") {
-        return line.expected("`field`, `constant` or `getter`");
+        return line.expected("`field`, `constant`, `getter` or `computed`");
     }
     let value = scope.single_object(line)?;
     let binds = if line.eat_word("method") {
@@ -753,6 +799,7 @@ fn read_store(line: &mut Line, scope: &Scope) -> Parsed<StorePlan> {
     if line.eat_word("setter") {
         return Ok(StorePlan::Setter {
             function: scope.single_object(line)?,
+            descriptor: read_optional_object(line, "of", scope)?,
             assumptions: read_assumptions(line, scope)?,
         });
     }

@@ -38,6 +38,10 @@ pub enum AttrPlan {
         guards: Vec<IntrinsicCall>,
         /// `(object, imms...) -> ptr`, borrowed, may fail.
         load: IntrinsicCall,
+        /// A hint: the Python function that is the value now, of an object that the query names. A
+        /// call of the value speculates on it. For example, `self.fget(obj)` in the `__get__` of a
+        /// known descriptor.
+        now: Option<ObjectHandle>,
         /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
@@ -59,6 +63,39 @@ pub enum AttrPlan {
         /// The facts to watch, besides those of [`World::callee`] for the function.
         assumptions: Vec<Assumption>,
     },
+    /// The result of a function that is called with the object and constants, while the
+    /// instruction keeps its reference to the object: `__getattr__(object, name)`, or the
+    /// `__get__(descriptor, object, class)` of a descriptor. If it raises an AttributeError, the
+    /// general operation `GetterRaised` completes that.
+    Computed {
+        /// Checks that the object has no own attribute of this name.
+        guards: Vec<IntrinsicCall>,
+        /// The function.
+        function: ObjectHandle,
+        /// Its arguments, one of which is the object.
+        args: Vec<GetterArg>,
+        /// The facts to watch, besides those of [`World::callee`] for the function.
+        assumptions: Vec<Assumption>,
+    },
+}
+
+/// An argument of the function that computes an attribute ([`AttrPlan::Computed`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GetterArg {
+    /// The object whose attribute is loaded.
+    Receiver,
+    /// A constant, such as the attribute's name.
+    Constant(ObjectHandle),
+}
+
+impl GetterArg {
+    /// The constant.
+    pub fn constant(self) -> Option<ObjectHandle> {
+        match self {
+            GetterArg::Constant(object) => Some(object),
+            GetterArg::Receiver => None,
+        }
+    }
 }
 
 /// The object that a call of a constant attribute passes before its arguments.
@@ -88,6 +125,7 @@ impl AttrPlan {
         AttrPlan::Field {
             guards: Vec::new(),
             load,
+            now: None,
             assumptions: Vec::new(),
         }
     }
@@ -117,6 +155,8 @@ pub enum StorePlan {
     Setter {
         /// The function.
         function: ObjectHandle,
+        /// The descriptor that is the first argument, if the function is its `__set__`.
+        descriptor: Option<ObjectHandle>,
         /// The facts to watch, besides those of [`World::callee`] for the function.
         assumptions: Vec<Assumption>,
     },

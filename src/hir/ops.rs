@@ -684,6 +684,12 @@ hir_ops! {
     /// the arguments, whose references the call takes over.
     CallDirect(cell: u64 as Address) = "call_direct" (OBJECT; .. OPTIONAL_TAKEN) -> value owned OBJECT,
         never, runs_and_raises, stays, anew, [ALL], [ALL];
+    /// The same call of a function that computes an attribute, such as `__getattr__`. The first
+    /// number is the place of the object among the function's arguments, the second that of the
+    /// attribute's name in the code's names: they complete an AttributeError that the function
+    /// raises.
+    CallGetter(cell: u64 as Address, receiver: u32 as Number, name: u32 as Number) = "call_getter" (OBJECT; .. OPTIONAL_TAKEN) -> value owned OBJECT,
+        never, runs_and_raises, stays, anew, [ALL], [ALL];
     /// Call of an iterator's `__next__` through the cell of its entry: operands are the function
     /// and the iterator, whose reference the call takes over. Null if the function raises
     /// StopIteration, which is cleared.

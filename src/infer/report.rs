@@ -453,7 +453,7 @@ impl Engine<'_> {
         });
         let callee = match inst.op {
             Op::General(G::Call | G::CallLent, _) => inst.args.get(1),
-            Op::CallDirect(_) => inst.args.first(),
+            Op::CallDirect(_) | Op::CallGetter(..) => inst.args.first(),
             _ => None,
         };
         let callee = callee.and_then(facts_of).unwrap_or(Facts::IMPOSSIBLE);

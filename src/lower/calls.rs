@@ -210,15 +210,42 @@ impl HighLevelOp<'_, '_> {
 
     /// A call of a known function through the cell of its entry.
     pub(super) fn call_direct(&mut self, cell: u64) -> lir::Value {
+        let operands = self.operands_of_call();
+        let result = self.lower.call_boxed(cell, &operands);
+        let failed = self.b().is_null(result);
+        self.exception_is_here_if(failed);
+        result
+    }
+
+    /// A call of a function that computes an attribute. The stack keeps the object alive.
+    pub(super) fn call_getter(&mut self, cell: u64, receiver: u32, name: u32) -> lir::Value {
+        let operands = self.operands_of_call();
+        let result = self.lower.call_boxed(cell, &operands);
+        let (failed, go) = (self.b().cold_block(), self.b().block());
+        let is_null = self.b().is_null(result);
+        self.b().br(is_null, failed, &[], go, &[]);
+        self.b().switch_to(failed);
+        let before = self.lower.published();
+        // After the thread and the function.
+        let object = operands[2 + receiver as usize];
+        let completion = [self.lower.frame, self.b().iconst(name.into()), object];
+        let status = self.call(GeneralOp::GetterRaised.info().name, &completion)[0];
+        let failed = self.b().icmp_imm(IntCond::Slt, status, 0);
+        let raise = self.exception_is_here();
+        self.b().br(failed, raise, &[], go, &[]);
+        self.b().switch_to(go);
+        self.lower.forget_published(before);
+        result
+    }
+
+    /// The operands of a call of an entry for objects.
+    fn operands_of_call(&mut self) -> Vec<lir::Value> {
         self.publish();
         let mut operands = vec![self.lower.thread, self.object(0)];
         for i in 1..self.args().len() {
             operands.push(self.passed_on(i));
         }
-        let result = self.lower.call_boxed(cell, &operands);
-        let failed = self.b().is_null(result);
-        self.exception_is_here_if(failed);
-        result
+        operands
     }
 }
 

@@ -249,6 +249,7 @@ impl HighLevelOp<'_, '_> {
             Op::CallNative(call) => self.call_native(call, None),
             Op::CallNativeLent(call, lent) => self.call_native(call, Some(*lent)),
             Op::CallDirect(cell) => self.call_direct(*cell),
+            Op::CallGetter(cell, receiver, name) => self.call_getter(*cell, *receiver, *name),
             Op::CallNext(cell) => self.call_next(*cell),
             Op::CallRaw(entry, consumed) => self.call_raw(entry, *consumed),
         })

@@ -98,7 +98,7 @@ pub unsafe fn unspecialised_getter(unit: *const u16, name: *mut PyObject) -> Vec
             return Vec::new();
         };
         match classes::descriptor(class.as_type(), name) {
-            Descriptor::Property(_) => vec![exact(class.as_type())],
+            Descriptor::Property(_) | Descriptor::Computed { .. } => vec![exact(class.as_type())],
             _ => Vec::new(),
         }
     }

@@ -41,6 +41,7 @@ mod texts;
 pub mod traceback;
 mod unpack;
 
+pub use attributes::complete_error;
 pub use c_functions::unfit_result;
 pub use calls::{
     ORIGINAL_VECTORCALL, after_call, call_original, call_unknown, find_frame_readers, init_result,
@@ -132,6 +133,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::CallIntrinsic2 => entry!(calls::call_intrinsic_2, 4),
         G::GetIter => entry!(unpack::get_iter, 2),
         G::IterNext => entry!(unpack::iter_next, 3),
+        G::GetterRaised => entry!(attributes::getter_raised, 3),
         G::EndIteration => entry!(unpack::end_iteration, 1),
         G::BuildTuple => entry!(build::build_tuple, 2),
         G::BuildList => entry!(build::build_list, 2),

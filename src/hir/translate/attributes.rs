@@ -3,7 +3,7 @@
 use crate::bytecode::{GeneralOp as G, Instr, Reason};
 use crate::facts::Source;
 use crate::facts::{
-    AccessKind, Assumption, AttrPlan, Binds, Callee, Global, IntrinsicCall, StorePlan,
+    AccessKind, Assumption, AttrPlan, Binds, Callee, GetterArg, Global, IntrinsicCall, StorePlan,
 };
 use crate::hir::Op;
 use crate::hir::build::{Builder, Unsupported};
@@ -99,6 +99,9 @@ impl Builder<'_> {
                     AttrPlan::Getter { function, .. } => {
                         !as_method && self.method_of(function, 1).is_some()
                     }
+                    AttrPlan::Computed {
+                        function, ref args, ..
+                    } => self.method_of(function, args.len()).is_some(),
                 };
                 (expected, usable.then_some(plan))
             })
@@ -108,7 +111,7 @@ impl Builder<'_> {
             Site::One(types, plan) => {
                 let g = self.check_receivers(receiver, types);
                 self.count_access(self.kind_of_access(receiver));
-                if let AttrPlan::Constant { .. } | AttrPlan::Getter { .. } = plan {
+                if !matches!(plan, AttrPlan::Field { .. }) {
                     self.f.rely_on(g);
                 }
                 self.load_by_plan(g, plan, as_method);
@@ -185,7 +188,7 @@ impl Builder<'_> {
         let hint = self.hinted_class(receiver)?;
         let plan = self.world.load_attr(hint, name);
         let binds = match plan {
-            AttrPlan::Getter { .. } => true,
+            AttrPlan::Getter { .. } | AttrPlan::Computed { .. } => true,
             AttrPlan::Constant { binds, value, .. } => {
                 binds != Binds::Nothing && can_be_bound(value)
             }
@@ -209,11 +212,15 @@ impl Builder<'_> {
             AttrPlan::Field {
                 guards,
                 load,
+                now,
                 assumptions,
             } => {
                 self.assume(assumptions);
                 self.checks(receiver, &guards);
                 let v = self.load_from(load, receiver, Type::OBJECT);
+                if let Some(function) = now {
+                    self.hints.insert(v, Type::from_object(function));
+                }
                 self.emit(Op::Incref, vec![v], Type::BOTTOM);
                 self.drop_top(1);
                 self.push_owned(v);
@@ -237,6 +244,19 @@ impl Builder<'_> {
                 let v = self.emit_raising(Op::CallDirect(entry_cell), args, Type::OBJECT, state);
                 self.push_owned(v);
             }
+            AttrPlan::Computed {
+                guards,
+                function,
+                args,
+                assumptions,
+            } => {
+                self.assume(assumptions);
+                self.checks(receiver, &guards);
+                self.load_computed(receiver, function, &args);
+                if as_method {
+                    self.push_borrowed(self.null);
+                }
+            }
             AttrPlan::Constant {
                 guards,
                 value,
@@ -254,6 +274,35 @@ impl Builder<'_> {
                 self.push_bound(this, binds, as_method);
             }
         }
+    }
+
+    /// Replace the receiver on top of the stack by the result of the function that computes the
+    /// attribute. The stack keeps the receiver until it has returned, in addition to the function's
+    /// own references.
+    fn load_computed(&mut self, receiver: Value, function: ObjectHandle, args: &[GetterArg]) {
+        let (entry_cell, more) = self
+            .method_of(function, args.len())
+            .expect("the plan is usable");
+        self.assume(more);
+        let mut operands = vec![self.assumed(function)];
+        for arg in args {
+            let operand = match arg {
+                GetterArg::Receiver => receiver,
+                GetterArg::Constant(object) => self.assumed(*object),
+            };
+            if self.is_counted(operand) {
+                self.emit(Op::Incref, vec![operand], Type::BOTTOM);
+            }
+            operands.push(operand);
+        }
+        let place = args.iter().position(|arg| *arg == GetterArg::Receiver);
+        let place = place.expect("the object is an argument") as u32;
+        let name = self.code.instr(self.pc).arg;
+        let state = self.state();
+        let call = Op::CallGetter(entry_cell, place, name);
+        let v = self.emit_raising(call, operands, Type::OBJECT, state);
+        self.drop_top(1);
+        self.push_owned(v);
     }
 
     /// Replace the receiver on top of the stack by a bound method: a constant bound to the
@@ -339,7 +388,14 @@ impl Builder<'_> {
                 let usable = match plan {
                     StorePlan::General => false,
                     StorePlan::Field { .. } => true,
-                    StorePlan::Setter { function, .. } => self.method_of(function, 2).is_some(),
+                    StorePlan::Setter {
+                        function,
+                        descriptor,
+                        ..
+                    } => {
+                        let count = 2 + usize::from(descriptor.is_some());
+                        self.method_of(function, count).is_some()
+                    }
                 };
                 (expected, usable.then_some(plan))
             })
@@ -378,8 +434,12 @@ impl Builder<'_> {
             } => (guards, store, quiet, assumptions),
             StorePlan::Setter {
                 function,
+                descriptor,
                 assumptions,
-            } => return self.store_by_setter(receiver, function, assumptions),
+            } => {
+                self.assume(assumptions);
+                return self.store_by_setter(receiver, function, descriptor);
+            }
         };
         self.assume(assumptions);
         self.checks(receiver, &guards);
@@ -410,28 +470,30 @@ impl Builder<'_> {
         self.drop_entry(owner);
     }
 
-    /// Call a property's setter with the receiver and the value. The stack keeps both until it has
-    /// returned, in addition to the setter's own references.
+    /// Call a property's setter with the receiver and the value, or a descriptor's `__set__` with
+    /// itself before these. The stack keeps both until it has returned, in addition to the setter's
+    /// own references.
     fn store_by_setter(
         &mut self,
         receiver: Value,
         function: ObjectHandle,
-        assumptions: Vec<Assumption>,
+        descriptor: Option<ObjectHandle>,
     ) {
-        let setter = self.method_of(function, 2);
+        let value = self.stack[self.stack.len() - 2].value;
+        let descriptor = descriptor.map(|object| self.assumed(object));
+        let operands: Vec<Value> = descriptor.into_iter().chain([receiver, value]).collect();
+        let setter = self.method_of(function, operands.len());
         let (entry_cell, more) = setter.expect("the plan is usable");
         self.f.rely_on(receiver);
-        self.assume(assumptions);
         self.assume(more);
-        let function = self.assumed(function);
-        let value = self.stack[self.stack.len() - 2].value;
-        for operand in [receiver, value] {
+        let mut args = vec![self.assumed(function)];
+        for &operand in &operands {
             if self.is_counted(operand) {
                 self.emit(Op::Incref, vec![operand], Type::BOTTOM);
             }
         }
+        args.extend(operands);
         let state = self.state();
-        let args = vec![function, receiver, value];
         let v = self.emit_raising(Op::CallDirect(entry_cell), args, Type::OBJECT, state);
         self.decref(v);
         self.drop_top(2);

@@ -173,12 +173,13 @@ impl Builder<'_> {
         let (callable, this) = (self.stack[base].value, self.stack[base + 1].value);
         let mut known = self.ty(callable).as_object();
         let mut guarded = None;
+        let held = self.hints.get(&callable).and_then(|ty| ty.as_object());
+        let met = instr.hint.first().and_then(|ty| ty.as_object());
         if known.is_none()
-            && let Some(object) = instr.hint.first().and_then(|t| t.as_object())
+            && let Some(object) = held.or(met.filter(|_| !self.met.contains_key(&self.pc)))
             && self.made_here(callable).is_none()
             && !(Type::from_object(object) <= Type::CODE)
             && !self.avoids(Reason::Identity)
-            && !self.met.contains_key(&self.pc)
             && matches!(self.world.callee(object), Callee::Function { .. })
             && self.self_is_known(this)
         {

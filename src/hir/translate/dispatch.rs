@@ -57,11 +57,13 @@ impl Merge for AttrPlan {
                 AttrPlan::Field {
                     guards,
                     load,
+                    now,
                     mut assumptions,
                 },
                 AttrPlan::Field {
                     guards: more,
                     load: same,
+                    now: also,
                     assumptions: further,
                 },
             ) if load == same => {
@@ -70,6 +72,7 @@ impl Merge for AttrPlan {
                 Some(AttrPlan::Field {
                     guards,
                     load,
+                    now: now.filter(|_| now == also),
                     assumptions,
                 })
             }
@@ -130,16 +133,19 @@ impl Merge for StorePlan {
             (
                 StorePlan::Setter {
                     function,
+                    descriptor,
                     mut assumptions,
                 },
                 StorePlan::Setter {
                     function: same,
+                    descriptor: alike,
                     assumptions: further,
                 },
-            ) if function == same => {
+            ) if function == same && descriptor == alike => {
                 extend(&mut assumptions, further);
                 Some(StorePlan::Setter {
                     function,
+                    descriptor,
                     assumptions,
                 })
             }

@@ -32,7 +32,7 @@ impl Builder<'_> {
                     AttrPlan::Getter { function, .. } => {
                         !as_method && self.method_of(function, 1).is_some()
                     }
-                    AttrPlan::General | AttrPlan::Field { .. } => false,
+                    AttrPlan::General | AttrPlan::Field { .. } | AttrPlan::Computed { .. } => false,
                 };
                 (expected, usable.then_some(plan))
             })
@@ -145,7 +145,9 @@ impl Builder<'_> {
                 self.drop_top(2);
                 self.push_owned(v);
             }
-            AttrPlan::General | AttrPlan::Field { .. } => unreachable!("no plan"),
+            AttrPlan::General | AttrPlan::Field { .. } | AttrPlan::Computed { .. } => {
+                unreachable!("no plan")
+            }
         }
     }
 

@@ -177,7 +177,7 @@ impl Engine<'_> {
             }
             Op::ListSlice(_) => self.offspring(Kind::List, Type::LIST_EXACT, &[&args[0].facts]),
             Op::ListCopySlice(_) => self.extend_from(v, &[args[0].clone(), args[3].clone()]),
-            Op::CallDirect(_) => {
+            Op::CallDirect(_) | Op::CallGetter(..) => {
                 let callee = args.remove(0);
                 self.call(&callee, args)
             }
@@ -213,7 +213,7 @@ impl Engine<'_> {
             G::GetIter => self.get_iter(v, &args[0]),
             G::RangeIter => Outcome::Value(Facts::any_object()),
             G::IterNext => self.iter_next(v, &args[0]),
-            G::EndIteration => Outcome::Nothing,
+            G::EndIteration | G::GetterRaised => Outcome::Nothing,
             G::BuildTuple => self.build_tuple(&args),
             G::BuildList => self.build(Kind::List, Type::LIST_EXACT, &args),
             G::BuildSet => self.build(Kind::Set, Type::SET_EXACT, &args),

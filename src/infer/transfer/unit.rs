@@ -114,6 +114,7 @@ fn has_rule(op: G) -> bool {
             | G::GetIter
             | G::IterNext
             | G::EndIteration
+            | G::GetterRaised
             | G::BuildTuple
             | G::BuildList
             | G::BuildSet

@@ -1,6 +1,7 @@
 //! The choice of the calls to inline: the code of the callee that replaces the call, and the
 //! references that need not be taken or dropped any more.
 
+use super::splice::taken_at;
 use crate::bytecode::{self, Awaited, Code, GeneralOp, Instr, LocalKind, Operation, Pc, Reason};
 use crate::facts::{Assumption, Inlinee, MOST_INLINED, Source};
 use crate::hir::{
@@ -15,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The most instructions of bytecode that a callee may have.
-pub(super) const MOST_INSTRS: usize = 64;
+pub(super) const MOST_INSTRS: usize = 96;
 /// The most locals, and entries of the operand stack, that a callee may have: its frame is not
 /// created.
 pub(super) const MOST_SLOTS: usize = 16;
@@ -105,7 +106,10 @@ impl Plan {
     ) -> Option<Plan> {
         for &block in &f.order {
             for (at, &call) in f.blocks[block].insts.iter().enumerate() {
-                let is_call = matches!(f.insts[call].op, Op::CallDirect(_) | Op::CallNext(_));
+                let is_call = matches!(
+                    f.insts[call].op,
+                    Op::CallDirect(_) | Op::CallNext(_) | Op::CallGetter(..)
+                );
                 if is_call && !refused.contains(&call) {
                     if let Some(plan) = Plan::of(f, cx, within, bodies, (block, at)) {
                         return Some(plan);
@@ -183,6 +187,8 @@ impl Plan {
                     _ if !is_counted(f, root) => None,
                     // A watched constant or a local has another reference.
                     op if is_local || matches!(op, Op::Const(_)) => Some(entry.value),
+                    // The object that it was loaded from has another one.
+                    Op::Load(_) if taken_at(f, block, at, root).is_some() => Some(entry.value),
                     _ => return None,
                 };
                 match ends {
@@ -191,9 +197,13 @@ impl Plan {
                 }
             }
             // The call of a property's getter, or of `__enter__`.
-            bytecode::Op::LoadAttr | bytecode::Op::BeforeWith => None,
+            bytecode::Op::LoadAttr | bytecode::Op::BeforeWith
+                if !matches!(inst.op, Op::CallGetter(..)) =>
+            {
+                None
+            }
             op if Operation::OPS.contains(&op) => {
-                awaited = Awaited::Operator(operation(f, instr, &inst.args[1..], &waiting)?);
+                awaited = Awaited::Operator(operation(f, instr, call, &waiting)?);
                 None
             }
             _ => return None,
@@ -286,15 +296,18 @@ impl Plan {
     }
 }
 
-/// The operator of an instruction that calls a method with these arguments; `None` if they are not
+/// The operator of an instruction that makes this call of a method; `None` if the arguments are not
 /// its operands. For `a + b`, the call is `__add__(a, b)` or, with swapped operands, `__radd__(b,
 /// a)`.
-fn operation(
-    f: &Function,
-    instr: &Instr,
-    args: &[Value],
-    waiting: &FrameState,
-) -> Option<Operation> {
+fn operation(f: &Function, instr: &Instr, call: Value, waiting: &FrameState) -> Option<Operation> {
+    let inst = &f.insts[call];
+    let args = match inst.op {
+        // The other arguments are constants.
+        Op::CallGetter(_, receiver, _) => std::slice::from_ref(&inst.args[1 + receiver as usize]),
+        // A descriptor is a constant before the operands.
+        _ if instr.op == bytecode::Op::StoreAttr => &inst.args[inst.args.len() - 2..],
+        _ => &inst.args[1..],
+    };
     let mut it = Operation {
         op: instr.op,
         arg: instr.arg,
@@ -463,7 +476,6 @@ pub(super) fn dropped_after(
 fn is_small(code: &Code) -> bool {
     code.optimized
         && !code.is_generator
-        && code.handlers.is_empty()
         && code.instrs.len() <= MOST_INSTRS
         && code.locals.len() <= MOST_SLOTS
         && code.stacksize as usize <= MOST_SLOTS

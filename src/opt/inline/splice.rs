@@ -97,44 +97,52 @@ fn cut(f: &mut Function, plan: &Plan, call: Value) -> Block {
     after
 }
 
-/// Undoes the `incref` of a value that was passed to the call, and that the caller keeps alive
-/// until after the call. If the `incref` can't be removed, a `decref` before the call undoes it.
-pub(super) fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
-    let root = f.object_of(v);
-    let insts = f.blocks[block].insts.clone();
-    let end = insts.iter().position(|i| *i == call);
-    let end = end.expect("the call stands in its block");
-    let mut states: BTreeSet<StateId> = BTreeSet::new();
-    for at in (0..end).rev() {
+/// The place of the `incref` of an object before a call, if nothing that happens between the two
+/// could drop another reference to the object.
+pub(super) fn taken_at(f: &Function, block: Block, call: usize, root: Value) -> Option<usize> {
+    let insts = &f.blocks[block].insts;
+    for at in (0..call).rev() {
         let inst = &f.insts[insts[at]];
-        let is_it = |f: &Function| f.object_of(inst.args[0]) == root;
+        let is_it = || f.object_of(inst.args[0]) == root;
         match inst.op {
-            Op::Incref if is_it(f) => {
-                for state in states {
-                    super::super::refcounts::borrow_in_state(f, state, root);
-                }
-                f.blocks[block].insts.remove(at);
-                return;
-            }
+            Op::Incref if is_it() => return Some(at),
             Op::Incref => {}
             // The destructor of such an object touches no other object.
-            Op::Decref if !f.drop_runs_host_code(inst.args[0]) && !is_it(f) => {}
+            Op::Decref if !f.drop_runs_host_code(inst.args[0]) && !is_it() => {}
             // The virtual object has taken over the reference.
             ref op
                 if op.is_virtual_aggregate()
                     && inst.args.iter().any(|a| f.object_of(*a) == root) =>
             {
-                break;
+                return None;
             }
-            Op::Param => break,
+            Op::Param => return None,
             _ => {
                 let effects = inst.op.effects();
                 if effects.writes || effects.runs_host_code {
-                    break;
+                    return None;
                 }
             }
         }
-        states.extend(f.insts[insts[at]].state);
+    }
+    None
+}
+
+/// Undoes the `incref` of a value that was passed to the call, and that the caller keeps alive
+/// until after the call. If the `incref` can't be removed, a `decref` before the call undoes it.
+pub(super) fn undo(f: &mut Function, block: Block, call: Value, v: Value) {
+    let root = f.object_of(v);
+    let insts = &f.blocks[block].insts;
+    let end = insts.iter().position(|i| *i == call);
+    let end = end.expect("the call stands in its block");
+    if let Some(at) = taken_at(f, block, end, root) {
+        let states = insts[at + 1..end].iter().filter_map(|v| f.insts[*v].state);
+        let states: BTreeSet<StateId> = states.collect();
+        for state in states {
+            super::super::refcounts::borrow_in_state(f, state, root);
+        }
+        f.blocks[block].insts.remove(at);
+        return;
     }
     let (state, pc) = (f.insts[call].state, f.insts[call].pc);
     let drop = f.insts.push(Inst {

@@ -4,8 +4,10 @@
 
 use super::cache;
 use crate::accesses;
-use crate::capi::{_PyObject_GetMethod, _PySuper_Lookup, Frame, Obj, frame_name, object};
+use crate::capi::{_PyObject_GetMethod, _PySuper_Lookup, Frame, Obj, frame_name, interned, object};
+use crate::owned::Owned;
 use crate::runtime::sampling;
+use crate::world::classes;
 use pyo3_ffi::*;
 use std::ptr;
 
@@ -20,6 +22,39 @@ pub unsafe extern "C" fn load_attr(frame: Frame, name: i64, a: Obj) -> Obj {
             PyObject_GetAttr(a, name)
         } else {
             known
+        }
+    }
+}
+
+/// Completes the AttributeError that the function of an attribute has raised, as a load of the
+/// attribute by the interpreter does: with the name and the object, unless it has one of them.
+pub unsafe extern "C" fn getter_raised(frame: Frame, name: i64, a: Obj) -> i64 {
+    // SAFETY: the thread's frame, whose code has a name of this number, and a live operand; an
+    // exception is pending.
+    unsafe { complete_error(a, frame_name(frame, name)) };
+    -1
+}
+
+/// # Safety
+/// A live object and a str; an exception is pending, as it is afterwards. The lock is held.
+pub unsafe fn complete_error(object: Obj, name: Obj) {
+    // SAFETY: the caller's.
+    unsafe {
+        if PyErr_ExceptionMatches(PyExc_AttributeError) == 0 {
+            return;
+        }
+        let Some(error) = Owned::take(PyErr_GetRaisedException()) else {
+            return;
+        };
+        let parts = [(interned!("name"), name), (interned!("obj"), object)];
+        let is_set = |part: &(Obj, Obj)| {
+            !part.0.is_null()
+                && classes::has_member(error.as_ptr(), PyExc_AttributeError.cast(), part.0)
+        };
+        let is_complete = parts.iter().any(is_set);
+        let failed = |part: &(Obj, Obj)| PyObject_SetAttr(error.as_ptr(), part.0, part.1) != 0;
+        if is_complete || !parts.iter().any(failed) {
+            PyErr_SetRaisedException(error.into_ptr());
         }
     }
 }

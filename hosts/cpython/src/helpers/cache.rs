@@ -256,6 +256,7 @@ unsafe fn find_store(class: *mut PyTypeObject, name: Obj) -> Place {
             | Descriptor::Method(_)
             | Descriptor::Plain(_)
             | Descriptor::NonData
+            | Descriptor::Computed { is_data: false, .. }
             | Descriptor::ClassMethod(_) => match storage(class) {
                 Storage::Inline(values) => values.index_of(name).map_or(Place::General, |i| {
                     Place::Value(values.valid(), values.place(i))

@@ -11,7 +11,8 @@ use super::capi::*;
 use super::exits::{self, Values};
 use super::units::{InlinedShape, UnitState};
 use super::{Gil, abi, generators};
-use crate::helpers::{self, operator_rest};
+use crate::capi::frame_name;
+use crate::helpers::{self, complete_error, operator_rest};
 use abi::{frame as f, frames as state, instructions, slots, thread as t};
 use cladonia::bytecode::{Awaited, COMPARISON, Op, Operation};
 use cladonia::exits::{ExitRecord, Source};
@@ -524,6 +525,10 @@ unsafe fn finish(frame: Frame, operation: Operation, given: Object) -> bool {
             result = operator_rest(number, swapped, a, b, Py_NotImplemented(), &mut result, 1);
         }
         let raised = result.is_null();
+        let is_load = operation.op == Op::LoadAttr;
+        if raised && is_load {
+            complete_error(operand(0), frame_name(frame, operation.arg.into()));
+        }
         if !operation.gives() {
             Py_XDECREF(result);
         }
@@ -551,6 +556,10 @@ unsafe fn finish(frame: Frame, operation: Operation, given: Object) -> bool {
         }
         if operation.gives() {
             push(frame, result);
+        }
+        if is_load && operation.flag {
+            // For a call, which has no object to which the attribute was bound.
+            push(frame, std::ptr::null_mut());
         }
         true
     }

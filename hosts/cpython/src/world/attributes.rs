@@ -9,8 +9,8 @@
 //! `check_inline_values` and `load_field`; the class itself is checked by a guard before the plan.
 
 use super::classes::{
-    Descriptor, InlineValues, Storage, changeable_kind, descriptor, is_immutable, is_versioned,
-    setter, storage, wrapped_callable,
+    Descriptor, InlineValues, Lookup, Storage, changeable_kind, descriptor, is_immutable,
+    is_versioned, setter, storage, wrapped_callable,
 };
 use super::dictionaries;
 use super::{CPythonWorld, Name, PlanIds, call, class_of, handle_of, object_of};
@@ -18,8 +18,8 @@ use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, field};
 use crate::objects;
 use cladonia::facts::Assumption;
-use cladonia::host::{AttrPlan, Binds, IntrinsicCall, StorePlan};
-use cladonia::types::{ClassHandle, Type};
+use cladonia::host::{AttrPlan, Binds, GetterArg, IntrinsicCall, StorePlan};
+use cladonia::types::{ClassHandle, ObjectHandle, Type};
 use pyo3_ffi::*;
 use std::ptr;
 
@@ -38,23 +38,59 @@ impl CPythonWorld<'_> {
             }
             // SAFETY: a live class.
             if unsafe { PyType_HasFeature(kind, Py_TPFLAGS_HEAPTYPE) } != 0 {
-                // The class of an instance may be assigned to, and nothing watches that.
-                return None;
+                return self.attribute_of_instance(object, name);
             }
         }
-        let handle = receiver.runtime_class_in(objects::host())?;
+        self.attribute_of_class(receiver.runtime_class_in(objects::host())?, name)
+    }
+
+    /// An attribute of a known instance. Its class may be assigned to, and nothing watches that, so
+    /// the plan for instances of the class begins with a check of the class.
+    fn attribute_of_instance(&self, object: Obj, name: &str) -> Option<AttrPlan> {
+        // SAFETY: a live object.
+        let (class, handle) = unsafe {
+            let class = Py_TYPE(object);
+            (class, objects::class_handle(class))
+        };
+        let mut plan = self.attribute_of_class(handle, name)?;
+        if let AttrPlan::Field {
+            guards, load, now, ..
+        } = &mut plan
+            && load.id == self.ids.load_field
+        {
+            // SAFETY: a live instance of the class. Its values are read only if they are in use.
+            let holds = |guard: &IntrinsicCall| unsafe {
+                guard.id == self.ids.check_inline_values
+                    && field::<u8>(object, guard.imms[0] as i32) != 0
+            };
+            if guards.iter().all(holds) {
+                // SAFETY: there is a place for an object.
+                *now = unsafe { function_at(object, load.imms[0] as i32) };
+            }
+        }
+        match &mut plan {
+            AttrPlan::Field { guards, .. }
+            | AttrPlan::Constant { guards, .. }
+            | AttrPlan::Computed { guards, .. } => {
+                guards.insert(0, call(self.ids.check_class, &[class as i64]));
+                Some(plan)
+            }
+            AttrPlan::Getter { .. } | AttrPlan::General => None,
+        }
+    }
+
+    /// An attribute of the instances of a class.
+    fn attribute_of_class(&self, handle: ClassHandle, name: &str) -> Option<AttrPlan> {
         let class = class_of(handle)?;
         // SAFETY: a live class and a str; see the module's contract.
         unsafe {
-            let generic = (*class)
-                .tp_getattro
-                .is_some_and(|f| ptr::fn_addr_eq(f, PyObject_GenericGetAttr as getattrofunc));
-            if !generic || !is_versioned(class) {
+            let lookup = Lookup::of(class)?;
+            if !is_versioned(class) {
                 return None;
             }
             let name = Name::new(name)?;
             let assumptions = attribute_assumptions(handle, class, &name)?;
-            self.instance_attribute(class, &name, assumptions)
+            self.instance_attribute(class, &name, lookup, assumptions)
         }
     }
 
@@ -62,26 +98,76 @@ impl CPythonWorld<'_> {
         &self,
         class: *mut PyTypeObject,
         name: &Name,
+        lookup: Lookup,
         assumptions: Vec<Assumption>,
     ) -> Option<AttrPlan> {
         // SAFETY: the caller's: a live class.
         unsafe {
-            let field = |guards, offset| AttrPlan::Field {
-                guards,
-                load: call(self.ids.load_field, &[offset]),
-                assumptions: assumptions.clone(),
-            };
             let found = descriptor(class, name.0);
             // Instances have their own value: a default in the class that they override, or a
             // cached property. Speculate that this one does.
-            if let Descriptor::Plain(_) | Descriptor::NonData = found
-                && let Storage::Inline(values) = storage(class)
-                && values.index_of(name.0).is_some()
+            let has_own = match storage(class) {
+                Storage::Inline(values) => values.index_of(name.0).is_some(),
+                _ => false,
+            };
+            if let Descriptor::Plain(_)
+            | Descriptor::NonData
+            | Descriptor::Computed { is_data: false, .. } = found
+                && has_own
             {
                 return self.own_attribute(class, name, assumptions);
             }
+            // Nothing tells which of the names in a dictionary an instance has.
+            let may_have = has_own || matches!(storage(class), Storage::Dict(_));
+            match (found, lookup) {
+                (Descriptor::Absent, Lookup::WithFallback(function)) if !may_have => {
+                    Some(AttrPlan::Computed {
+                        guards: self.instance_lacks(class, name)?,
+                        function: handle_of(function)?,
+                        args: vec![GetterArg::Receiver, GetterArg::Constant(handle_of(name.0)?)],
+                        assumptions,
+                    })
+                }
+                // An AttributeError that the function raises calls `__getattr__`.
+                (
+                    Descriptor::Property(_) | Descriptor::Computed { .. },
+                    Lookup::WithFallback(_),
+                ) => None,
+                (Descriptor::Computed { is_data: false, .. }, _) if may_have => None,
+                (found, _) => self.found_attribute(class, name, found, assumptions),
+            }
+        }
+    }
+
+    /// Loads an attribute of an instance of a class, by its role in the class.
+    unsafe fn found_attribute(
+        &self,
+        class: *mut PyTypeObject,
+        name: &Name,
+        found: Descriptor,
+        assumptions: Vec<Assumption>,
+    ) -> Option<AttrPlan> {
+        // SAFETY: the caller's: a live class.
+        unsafe {
             match found {
                 Descriptor::Data | Descriptor::NonData => None,
+                Descriptor::Computed {
+                    descriptor,
+                    get,
+                    is_data,
+                } => Some(AttrPlan::Computed {
+                    guards: match is_data {
+                        true => Vec::new(),
+                        false => self.instance_lacks(class, name)?,
+                    },
+                    function: handle_of(get)?,
+                    args: vec![
+                        GetterArg::Constant(handle_of(descriptor)?),
+                        GetterArg::Receiver,
+                        GetterArg::Constant(handle_of(class.cast())?),
+                    ],
+                    assumptions,
+                }),
                 Descriptor::Class => Some(AttrPlan::Constant {
                     guards: Vec::new(),
                     value: handle_of(class.cast())?,
@@ -96,13 +182,19 @@ impl CPythonWorld<'_> {
                     function: handle_of(getter)?,
                     assumptions,
                 }),
-                Descriptor::Slot { offset, .. } => Some(field(Vec::new(), offset)),
+                Descriptor::Slot { offset, .. } => Some(AttrPlan::Field {
+                    guards: Vec::new(),
+                    load: call(self.ids.load_field, &[offset]),
+                    now: None,
+                    assumptions,
+                }),
                 Descriptor::Item(index) => Some(AttrPlan::Field {
                     guards: Vec::new(),
                     load: call(self.ids.load_item, &[index]),
+                    now: None,
                     assumptions,
                 }),
-                Descriptor::Absent => self.own_attribute(class, name, assumptions.clone()),
+                Descriptor::Absent => self.own_attribute(class, name, assumptions),
                 Descriptor::Method(value) => {
                     self.class_constant(class, name, value, Binds::Receiver, assumptions)
                 }
@@ -139,6 +231,7 @@ impl CPythonWorld<'_> {
             Some(AttrPlan::Field {
                 guards,
                 load,
+                now: None,
                 assumptions,
             })
         }
@@ -315,8 +408,14 @@ impl CPythonWorld<'_> {
                     Some(call(self.ids.check_quiet_slot, &[offset])),
                 ),
                 found if found.goes_first() => {
+                    let (function, descriptor) = setter(class, name.0)?;
+                    let descriptor = match descriptor {
+                        Some(object) => Some(handle_of(object)?),
+                        None => None,
+                    };
                     return Some(StorePlan::Setter {
-                        function: handle_of(setter(class, name.0)?)?,
+                        function: handle_of(function)?,
+                        descriptor,
                         assumptions,
                     });
                 }
@@ -370,6 +469,19 @@ impl PlanIds {
         let id = *ids.get(pairs.len() - 1)?;
         let imms = pairs.concat();
         Some(call(id, &imms))
+    }
+}
+
+/// The Python function at a place of an object.
+///
+/// # Safety
+/// A live object with an object or null there; the lock is held.
+unsafe fn function_at(object: Obj, place: i32) -> Option<ObjectHandle> {
+    // SAFETY: the caller's.
+    unsafe {
+        let held: Obj = field(object, place);
+        let is_function = !held.is_null() && Py_TYPE(held) == &raw mut PyFunction_Type;
+        is_function.then(|| handle_of(held)).flatten()
     }
 }
 

@@ -24,6 +24,15 @@ pub(crate) enum Descriptor {
     Data,
     /// A property whose getter is this Python function; it takes precedence over the instance.
     Property(Obj),
+    /// An instance of a class with a `__get__` in Python.
+    Computed {
+        /// The descriptor.
+        descriptor: Obj,
+        /// The function `__get__`.
+        get: Obj,
+        /// True for a data descriptor, which takes precedence over the instance.
+        is_data: bool,
+    },
     /// A function or method descriptor, which binds the instance; the instance takes precedence.
     Method(Obj),
     /// A class method with this callable, which binds the class of the instance; the instance takes
@@ -47,6 +56,7 @@ impl Descriptor {
                 | Descriptor::Data
                 | Descriptor::Class
                 | Descriptor::Property(_)
+                | Descriptor::Computed { is_data: true, .. }
         )
     }
 }
@@ -108,7 +118,17 @@ pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Desc
             let getter = property_function(found, c"fget");
             return getter.map_or(Descriptor::Data, Descriptor::Property);
         }
-        if (*kind).tp_descr_set.is_some() {
+        let is_data = (*kind).tp_descr_set.is_some();
+        if (*kind).tp_descr_get.is_some()
+            && let Some(get) = python_method(kind, interned!("__get__"))
+        {
+            return Descriptor::Computed {
+                descriptor: found,
+                get,
+                is_data,
+            };
+        }
+        if is_data {
             if kind == &raw mut PyGetSetDescr_Type && found == own_class() {
                 return Descriptor::Class;
             }
@@ -130,6 +150,63 @@ pub(crate) unsafe fn descriptor_of(class: *mut PyTypeObject, found: Obj) -> Desc
                 Descriptor::ClassMethod(wrapped_callable(found))
             }
             Some(_) => Descriptor::NonData,
+        }
+    }
+}
+
+/// The Python function that a class has as a special method, borrowed.
+///
+/// # Safety
+/// A live class, and a str or null; the lock is held.
+pub(super) unsafe fn python_method(class: *mut PyTypeObject, name: Obj) -> Option<Obj> {
+    // SAFETY: the caller's.
+    unsafe {
+        let found = match name.is_null() {
+            true => ptr::null_mut(),
+            false => _PyType_Lookup(class, name),
+        };
+        if found.is_null() {
+            PyErr_Clear();
+            return None;
+        }
+        (Py_TYPE(found) == &raw mut PyFunction_Type).then_some(found)
+    }
+}
+
+/// How the attributes of a class's instances are looked up.
+pub(super) enum Lookup {
+    /// As those of `object`.
+    Generic,
+    /// In the same way; if that finds nothing, the class's `__getattr__` is called, which is this
+    /// Python function.
+    WithFallback(Obj),
+}
+
+impl Lookup {
+    /// The lookup of a class; `None` for a class with its own `__getattribute__`.
+    ///
+    /// # Safety
+    /// A live class; the lock is held.
+    pub(super) unsafe fn of(class: *mut PyTypeObject) -> Option<Lookup> {
+        // SAFETY: the caller's. A class with a lookup in C has a `__getattribute__` for it, or has
+        // no function as `__getattr__`.
+        unsafe {
+            let generic = PyObject_GenericGetAttr as getattrofunc;
+            if (*class)
+                .tp_getattro
+                .is_some_and(|f| ptr::fn_addr_eq(f, generic))
+            {
+                return Some(Lookup::Generic);
+            }
+            let name = interned!("__getattribute__");
+            let fallback = python_method(class, interned!("__getattr__"))?;
+            if name.is_null() {
+                PyErr_Clear();
+                return None;
+            }
+            let own = _PyType_Lookup(class, name);
+            let usual = _PyType_Lookup(&raw mut PyBaseObject_Type, name);
+            (!own.is_null() && own == usual).then_some(Lookup::WithFallback(fallback))
         }
     }
 }
@@ -180,8 +257,8 @@ unsafe fn item_getter(found: Obj) -> Option<i64> {
 }
 
 /// The Python function that stores attribute `name` of instances of `class`, borrowed from the
-/// class: the setter of a property.
-pub(crate) unsafe fn setter(class: *mut PyTypeObject, name: Obj) -> Option<Obj> {
+/// class: the setter of a property, or the `__set__` of a descriptor, which is its first argument.
+pub(crate) unsafe fn setter(class: *mut PyTypeObject, name: Obj) -> Option<(Obj, Option<Obj>)> {
     // SAFETY: the caller's: a live class and a str. The result of the lookup is borrowed from the
     // class.
     unsafe {
@@ -190,10 +267,13 @@ pub(crate) unsafe fn setter(class: *mut PyTypeObject, name: Obj) -> Option<Obj> 
             PyErr_Clear();
             return None;
         }
-        let is_property = Py_TYPE(found) == &raw mut PyProperty_Type;
-        is_property
-            .then(|| property_function(found, c"fset"))
-            .flatten()
+        let kind = Py_TYPE(found);
+        if kind == &raw mut PyProperty_Type {
+            return property_function(found, c"fset").map(|function| (function, None));
+        }
+        (*kind).tp_descr_set?;
+        let set = python_method(kind, interned!("__set__"))?;
+        Some((set, Some(found)))
     }
 }
 
@@ -244,6 +324,22 @@ pub(super) unsafe fn plain_member<'a>(
             && (*def).offset > 0
             && PyType_IsSubtype(class, owner) != 0;
         fits.then(|| &*def)
+    }
+}
+
+/// True if an object has a value in the member `name` of `class`, a builtin class.
+///
+/// # Safety
+/// A live instance of the class, and a str.
+pub(crate) unsafe fn has_member(object: Obj, class: *mut PyTypeObject, name: Obj) -> bool {
+    // SAFETY: the caller's. The class keeps its member descriptors alive.
+    unsafe {
+        let found = _PyType_Lookup(class, name);
+        if found.is_null() || Py_TYPE(found) != &raw mut PyMemberDescr_Type {
+            return false;
+        }
+        let def = plain_member(class, found);
+        def.is_some_and(|def| !field::<Obj>(object, def.offset as i32).is_null())
     }
 }
 

@@ -57,6 +57,7 @@ impl CPythonWorld<'_> {
                 | Descriptor::Item(_)
                 | Descriptor::Slot { .. }
                 | Descriptor::Data
+                | Descriptor::Computed { .. }
                 | Descriptor::Class
                 | Descriptor::NonData => None,
             }

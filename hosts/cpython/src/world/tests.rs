@@ -114,6 +114,26 @@ fn load(
         AttrPlan::Getter { function, .. } => {
             return format!("getter {}", shown_borrowed(function.token()));
         }
+        AttrPlan::Computed {
+            guards,
+            function,
+            args,
+            ..
+        } => {
+            let lacks = guards
+                .iter()
+                .all(|guard| applies(machine, guard, &[at]).is_some());
+            let args = args.iter().map(|arg| match arg {
+                GetterArg::Receiver => "receiver".to_owned(),
+                GetterArg::Constant(object) => shown_borrowed(object.token()),
+            });
+            let args: Vec<String> = args.collect();
+            let function = shown_borrowed(function.token());
+            return match lacks {
+                true => format!("computed {function}({})", args.join(", ")),
+                false => "guard".to_owned(),
+            };
+        }
     };
     if guards
         .iter()
