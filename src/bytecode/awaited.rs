@@ -39,13 +39,14 @@ pub struct Operation {
 
 impl Operation {
     /// The ops whose instructions may wait for a special method.
-    pub const OPS: [Op; 9] = [
+    pub const OPS: [Op; 10] = [
         Op::BinaryOp,
         Op::CompareOp,
         Op::BinarySubscr,
         Op::StoreSubscr,
         Op::StoreAttr,
         Op::LoadAttr,
+        Op::LoadSuperAttr,
         Op::ForIter,
         Op::UnaryNegative,
         Op::UnaryInvert,

@@ -138,11 +138,16 @@ impl Builder<'_> {
                 self.assume(assumptions);
                 self.assume(more);
                 let function = self.assumed(function);
-                let state = self.state_without(1);
-                let this = self.pop();
-                let args = vec![function, this.value];
+                // The stack keeps the operands until the getter has returned, in addition to its
+                // own reference.
+                let this = self.stack[self.stack.len() - 1].value;
+                if self.is_counted(this) {
+                    self.emit(Op::Incref, vec![this], Type::BOTTOM);
+                }
+                let state = self.state();
+                let args = vec![function, this];
                 let v = self.emit_raising(Op::CallDirect(entry_cell), args, Type::OBJECT, state);
-                self.drop_top(2);
+                self.drop_top(3);
                 self.push_owned(v);
             }
             AttrPlan::General | AttrPlan::Field { .. } | AttrPlan::Computed { .. } => {

@@ -320,6 +320,9 @@ fn operation(f: &Function, instr: &Instr, call: Value, waiting: &FrameState) -> 
     if it.op == bytecode::Op::ForIter {
         // The null above an iterator is no argument.
         operands.truncate(1);
+    } else if it.op == bytecode::Op::LoadSuperAttr {
+        // `super` and the class are no arguments of a getter.
+        operands.drain(..2);
     } else if it.op == bytecode::Op::StoreSubscr {
         // The stored value is the deepest operand, and the last argument.
         operands.rotate_left(1);
