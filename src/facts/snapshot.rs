@@ -290,7 +290,8 @@ impl Answer {
                 | OperatorPlan::Identity { assumptions }
                 | OperatorPlan::True { assumptions }
                 | OperatorPlan::Operand { assumptions }
-                | OperatorPlan::Forwards(Forwarding { assumptions, .. }),
+                | OperatorPlan::Forwards(Forwarding { assumptions, .. })
+                | OperatorPlan::Items { assumptions, .. },
             )
             | Answer::Callee(
                 _,

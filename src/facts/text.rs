@@ -344,6 +344,7 @@ impl Display for Operator {
             Operator::Iter => write!(f, "iter"),
             Operator::Next => write!(f, "next"),
             Operator::Call => write!(f, "call"),
+            Operator::Unpack(count) => write!(f, "unpack {count}"),
         }
     }
 }
@@ -370,6 +371,8 @@ impl Operator {
             Operator::Next
         } else if line.eat_word("call") {
             Operator::Call
+        } else if line.eat_word("unpack") {
+            Operator::Unpack(line.number()?)
         } else {
             return line.expected("an operator");
         })
@@ -415,6 +418,14 @@ impl Display for OperatorPlan {
                     write!(f, " placeholder {}", Type::from_object(*placeholder))?;
                 }
                 write!(f, "{}", Each("assume", assumptions))
+            }
+            OperatorPlan::Items {
+                guards,
+                items,
+                assumptions,
+            } => {
+                let (guards, items) = (Each("check", guards), Each("item", items));
+                write!(f, "items{guards}{items}{}", Each("assume", assumptions))
             }
         }
     }
@@ -784,8 +795,15 @@ fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
             assumptions: read_assumptions(line, scope)?,
         }));
     }
+    if line.eat_word("items") {
+        return Ok(OperatorPlan::Items {
+            guards: read_each(line, "check", IntrinsicCall::read)?,
+            items: read_each(line, "item", IntrinsicCall::read)?,
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
     if !line.eat_word("method") {
-        return line.expected("`method`, `identity`, `true`, `operand` or `forwards`");
+        return line.expected("`method`, `identity`, `true`, `operand`, `forwards` or `items`");
     }
     Ok(OperatorPlan::Method {
         function: scope.single_object(line)?,

@@ -202,6 +202,8 @@ pub enum Operator {
     Next,
     /// `a(...)`, by the class of `a`. The method gets `a` before the arguments.
     Call,
+    /// `a, b = c`: the items of an object, of which there must be so many.
+    Unpack(u32),
 }
 
 /// The implementation of an operator for operands of known classes, after checks of them.
@@ -238,6 +240,15 @@ pub enum OperatorPlan {
     },
     /// For a call: that of a callable which the operand holds.
     Forwards(Forwarding),
+    /// For unpacking: the items that the operand holds, as a tuple does.
+    Items {
+        /// Checks `(object, imms...) -> ()` that it has as many.
+        guards: Vec<IntrinsicCall>,
+        /// For each item `(object, imms...) -> ptr`, borrowed.
+        items: Vec<IntrinsicCall>,
+        /// The facts to watch.
+        assumptions: Vec<Assumption>,
+    },
 }
 
 /// The call of an object that passes it on to a callable that it holds, with the items of a tuple

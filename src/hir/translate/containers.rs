@@ -465,8 +465,48 @@ impl Builder<'_> {
             }
             return;
         }
+        if self.unpack_by_class(instr, seq, n) {
+            return;
+        }
         let op = self.general(G::UnpackSequence, [n as i64, 0], vec![seq], Type::BOTTOM);
         self.push_outputs(op, n);
+    }
+
+    /// Unpacks an object of a class whose objects hold their items, such as a namedtuple. Returns
+    /// false, and does nothing, if none is expected.
+    fn unpack_by_class(&mut self, instr: &Instr, seq: Value, n: usize) -> bool {
+        if self.avoids(Reason::Shape) {
+            return false;
+        }
+        let Some(types) = self.classes_of(&[seq], 0..1, &instr.hint) else {
+            return false;
+        };
+        let OperatorPlan::Items {
+            guards,
+            items,
+            assumptions,
+        } = self.world.operator(Operator::Unpack(n as u32), &types)
+        else {
+            return false;
+        };
+        let object = self.guard_type(seq, types[0]);
+        self.f.rely_on(object);
+        self.assume(assumptions);
+        self.checks(object, &guards);
+        let items: Vec<Value> = items
+            .into_iter()
+            .map(|load| {
+                let item = self.load_from(load, object, Type::OBJECT);
+                self.emit(Op::Incref, vec![item], Type::BOTTOM);
+                item
+            })
+            .collect();
+        self.drop_top(1);
+        items
+            .into_iter()
+            .rev()
+            .for_each(|item| self.push_owned(item));
+        true
     }
 
     /// Speculates that an exact tuple or list has `n` items.

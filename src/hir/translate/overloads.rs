@@ -53,9 +53,10 @@ impl Builder<'_> {
             return false;
         }
         match self.world.operator(operator, &types) {
-            OperatorPlan::General | OperatorPlan::Operand { .. } | OperatorPlan::Forwards(_) => {
-                false
-            }
+            OperatorPlan::General
+            | OperatorPlan::Operand { .. }
+            | OperatorPlan::Forwards(_)
+            | OperatorPlan::Items { .. } => false,
             OperatorPlan::Identity { assumptions } => {
                 self.check_operands(&checked, &types);
                 self.assume(assumptions);
@@ -126,7 +127,8 @@ impl Builder<'_> {
                         | Operator::Invert
                         | Operator::Iter
                         | Operator::Next
-                        | Operator::Call => 0,
+                        | Operator::Call
+                        | Operator::Unpack(_) => 0,
                     };
                     let mut args = operands;
                     args.extend([declined, v]);

@@ -154,6 +154,7 @@ pub(super) unsafe fn items_of(a: Obj) -> Option<*const Obj> {
 pub unsafe extern "C" fn unpack_sequence(thread: Thread, count: i64, a: Obj, out: *mut Obj) -> i64 {
     // SAFETY: the running thread and a live operand; there is room for so many results.
     unsafe {
+        sampling::count([a]);
         if let Some(items) = items_of(a)
             && Py_SIZE(a) as i64 == count
         {

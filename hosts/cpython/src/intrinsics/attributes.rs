@@ -22,6 +22,8 @@ pub const CHECK_INLINE_VALUES: &str = "check_inline_values";
 pub const CHECK_NULL: &str = "check_null";
 /// `(object, place)`: the dictionary at the offset is empty.
 pub const CHECK_NO_ENTRIES: &str = "check_no_entries";
+/// `(object, count)`: the tuple has so many items.
+pub const CHECK_SIZE: &str = "check_size";
 /// `(object, (keys, count)...)`: the shared keys of the instances of each of these classes have not
 /// grown. So a name that was not among them is on no instance with inline values. Keys never
 /// shrink, so it is enough to check the sum of their numbers.
@@ -163,6 +165,11 @@ pub(super) fn define(set: &mut Set<'_>) {
         let word = b.load(Width::Ptr, place, 0);
         let none = b.is_null(word);
         check(b, none);
+    });
+    set.add(CHECK_SIZE, &[PTR, INT], &[], Effects::READS, |b, p, _| {
+        let size = b.load(Width::I64, p[0], object::VAR_SIZE);
+        let same = b.icmp(IntCond::Eq, size, p[1]);
+        check(b, same);
     });
     set.add(
         CHECK_NO_ENTRIES,

@@ -280,7 +280,10 @@ unsafe fn note(gil: Gil, unit: UnitRef, pc: Pc, operands: &[Object]) {
             (ProfiledOperands::Class, [.., receiver]) => [*receiver, none, none],
             (ProfiledOperands::Numbers | ProfiledOperands::Operands, [a, b]) => [*a, *b, none],
             (
-                ProfiledOperands::Operands | ProfiledOperands::Truth | ProfiledOperands::Length,
+                ProfiledOperands::Operands
+                | ProfiledOperands::Truth
+                | ProfiledOperands::Length
+                | ProfiledOperands::Unpacked,
                 [only],
             ) => [*only, none, none],
             (ProfiledOperands::Sliced, [sequence, start, stop]) => [*sequence, *start, *stop],
@@ -441,6 +444,13 @@ impl Sampled {
                 classes.into_iter().any(|class| *ty <= class)
             };
             return matches!(pairs, [pair] if pair.iter().all(is_counted));
+        }
+        if profiled_operands == ProfiledOperands::Unpacked {
+            // SAFETY: the caller keeps the classes of the types alive.
+            let holds_items = |ty: &Type| unsafe {
+                is_user_class(ty) && class_of(ty).is_some_and(|c| operators::iterates_as_tuple(c))
+            };
+            return matches!(pairs, [pair] if pair.iter().all(holds_items));
         }
         if profiled_operands == ProfiledOperands::Sliced {
             let is_bound = |ty: &Type| *ty <= Type::LONG_EXACT || *ty <= Type::NONE_TYPE;
@@ -764,6 +774,7 @@ pub fn profiled_operands(op: Op) -> ProfiledOperands {
         Op::BinarySubscr | Op::StoreSubscr => ProfiledOperands::Operands,
         Op::Call => ProfiledOperands::Length,
         Op::ToBool => ProfiledOperands::Truth,
+        Op::UnpackSequence => ProfiledOperands::Unpacked,
         Op::UnaryNegative | Op::UnaryInvert => ProfiledOperands::Operands,
         Op::BinarySlice | Op::StoreSlice => ProfiledOperands::Sliced,
         _ => ProfiledOperands::Nothing,

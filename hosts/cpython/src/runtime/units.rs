@@ -428,6 +428,8 @@ pub enum ProfiledOperands {
     Truth,
     /// The class of the only argument of a call of `len`, if the general operation records it.
     Length,
+    /// The class of an object that is unpacked, if the general operation records it.
+    Unpacked,
     /// The classes of a slice's container and bounds, if the general operation records them.
     Sliced,
 }

@@ -39,6 +39,8 @@ impl CPythonWorld<'_> {
             }
             (id, [index]) if id == ids.load_item => InstanceAccess::Load(item_place(*index)?),
             (id, [index]) if id == ids.store_item => InstanceAccess::Store(item_place(*index)?),
+            // If it has the last one, which is loaded next, and none more.
+            (id, [count]) if id == ids.check_size => InstanceAccess::Lacks(item_place(*count)?),
             (id, _) if id == ids.check_inline_values => InstanceAccess::Holds,
             (id, [_, count]) if id == ids.check_shared_keys[0] => {
                 InstanceAccess::LacksFrom(place(values?.place(*count))?)
@@ -100,7 +102,11 @@ impl PlanIds {
             place(offset).map(|place| FieldAccess::Writes { place, load })
         };
         match (call.id, &call.imms[..]) {
-            (id, _) if id == ids.check_inline_values || ids.check_shared_keys.contains(&id) => {
+            (id, _)
+                if id == ids.check_inline_values
+                    || id == ids.check_size
+                    || ids.check_shared_keys.contains(&id) =>
+            {
                 Some(FieldAccess::Apart)
             }
             // A dictionary's pointer is before the object.

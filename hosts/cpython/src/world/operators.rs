@@ -12,7 +12,7 @@
 
 use super::attributes::class_assumption;
 use super::classes::is_versioned;
-use super::{CPythonWorld, Name, class_of, handle_of};
+use super::{CPythonWorld, Name, call, class_of, handle_of};
 use crate::capi::{_PyType_Lookup, Obj};
 use crate::objects;
 use cladonia::bytecode::{BinaryOp, CompareOp, INPLACE, Op};
@@ -21,6 +21,7 @@ use cladonia::host::{Operator, OperatorPlan, code_of};
 use cladonia::types::{ObjectHandle, Type};
 use pyo3_ffi::*;
 use std::ffi::CStr;
+use std::ptr;
 
 /// A C slot for a binary operator.
 type Slot = fn(&PyNumberMethods) -> Option<binaryfunc>;
@@ -154,6 +155,9 @@ impl CPythonWorld<'_> {
                     }
                     (method(a, c"__call__")?, false, false)
                 }
+                (Operator::Unpack(count), &[a]) => {
+                    return self.plan_items(a, count, assumptions);
+                }
                 (Operator::Iter, &[a]) => {
                     let function = method(a, c"__iter__")?;
                     if method(a, c"__next__").is_none() || !self.returns_first(function) {
@@ -178,6 +182,49 @@ impl CPythonWorld<'_> {
                 },
                 assumptions,
             })
+        }
+    }
+}
+
+impl CPythonWorld<'_> {
+    /// The items of an instance of a class derived from `tuple` that iterates as `tuple` does.
+    ///
+    /// # Safety
+    /// A live class.
+    unsafe fn plan_items(
+        &self,
+        class: *mut PyTypeObject,
+        count: u32,
+        assumptions: Vec<Assumption>,
+    ) -> Option<OperatorPlan> {
+        // SAFETY: the caller's.
+        if !unsafe { iterates_as_tuple(class) } {
+            return None;
+        }
+        let ids = &self.ids;
+        Some(OperatorPlan::Items {
+            guards: vec![call(ids.check_size, &[count.into()])],
+            items: (0..count)
+                .map(|index| call(ids.load_item, &[index.into()]))
+                .collect(),
+            assumptions,
+        })
+    }
+}
+
+/// True for a class derived from `tuple` whose instances are iterated as tuples are.
+///
+/// # Safety
+/// A live class.
+pub(crate) unsafe fn iterates_as_tuple(class: *mut PyTypeObject) -> bool {
+    let tuple = &raw mut PyTuple_Type;
+    // SAFETY: the caller's.
+    unsafe {
+        match ((*class).tp_iter, (*tuple).tp_iter) {
+            (Some(own), Some(usual)) => {
+                PyType_IsSubtype(class, tuple) != 0 && ptr::fn_addr_eq(own, usual)
+            }
+            _ => false,
         }
     }
 }
