@@ -106,11 +106,7 @@ impl Plan {
     ) -> Option<Plan> {
         for &block in &f.order {
             for (at, &call) in f.blocks[block].insts.iter().enumerate() {
-                let is_call = matches!(
-                    f.insts[call].op,
-                    Op::CallDirect(_) | Op::CallNext(_) | Op::CallGetter(..)
-                );
-                if is_call && !refused.contains(&call) {
+                if is_call(f, call) && !refused.contains(&call) {
                     if let Some(plan) = Plan::of(f, cx, within, bodies, (block, at)) {
                         return Some(plan);
                     }
@@ -338,7 +334,7 @@ fn operation(f: &Function, instr: &Instr, call: Value, waiting: &FrameState) -> 
     (args == operands).then_some(it)
 }
 
-/// The arguments of a call, each as its most precise guard since arbitrary user code last ran; and
+/// The arguments of a call, each as its most precise check since arbitrary user code last ran; and
 /// for each argument the classes of a check that has found it to have one of them.
 pub(super) fn checked(
     f: &Function,
@@ -358,7 +354,7 @@ pub(super) fn checked(
             if let Op::CheckClasses(types) = f.op(v) {
                 note(f, &args, &mut classes, f.arg(v, 0), types);
             }
-            if !matches!(f.op(v), Op::GuardType(_)) {
+            if !matches!(f.op(v), Op::GuardType(_) | Op::Refine(_)) {
                 continue;
             }
             let root = f.object_of(v);
@@ -476,6 +472,14 @@ pub(super) fn dropped_after(
     is_drop.then_some((object, block, at))
 }
 
+/// Returns true for a call that may be inlined.
+fn is_call(f: &Function, v: Value) -> bool {
+    matches!(
+        f.insts[v].op,
+        Op::CallDirect(_) | Op::CallNext(_) | Op::CallGetter(..)
+    )
+}
+
 fn is_small(code: &Code) -> bool {
     code.optimized
         && !code.is_generator
@@ -531,6 +535,11 @@ pub(super) fn optimised(
             Pass::Simplify,
         ] {
             run_pass(pass, &mut body, &inner);
+        }
+        if round == 0 && insts(&body).any(|v| is_call(&body, v)) {
+            // What a check has found holds at a call unless a drop between may run user code.
+            run_pass(Pass::Refcounts, &mut body, &inner);
+            run_pass(Pass::Checks, &mut body, &inner);
         }
         if super::run_within(&mut body, &inner, within) {
             body.apply_aliases();
