@@ -105,6 +105,9 @@ const fn has(list: &[&str], word: &str) -> bool {
 general_ops! {
     /// `a op b`; the immediate is the bytecode's operator number (in-place forms included).
     Binary "binary_op" () 1 2 Object;
+    /// The same of two exact ints: what [`Binary`](Self::Binary) becomes where its operands are
+    /// known to be, and may have too many digits for machine code.
+    BinaryInts "binary_ints" () 1 2 Object;
     /// A comparison; the immediate is the comparison's number.
     Compare "compare" () 1 2 Object;
     /// The truth of a comparison.

@@ -62,7 +62,7 @@ pub fn result(f: &Function, v: Value, declared: Type) -> Type {
 pub fn general(op: G, imms: [i64; 2], args: &[Type]) -> Type {
     let object = Type::OBJECT;
     match op {
-        G::Binary => binary(imms[0] as u32, args[0], args[1]),
+        G::Binary | G::BinaryInts => binary(imms[0] as u32, args[0], args[1]),
         G::Compare => {
             let plain = Type::LONG_EXACT | Type::FLOAT_EXACT | Type::UNICODE_EXACT | Type::BOOL;
             if args.iter().all(|a| *a <= plain) {

@@ -20,6 +20,9 @@ impl HighLevelOp<'_, '_> {
                 return None;
             }
             GeneralOp::OperatorRest => return Some(self.operator_rest(imms)),
+            GeneralOp::Binary if self.are_ints() => {
+                return self.general(GeneralOp::BinaryInts, imms);
+            }
             _ => {}
         }
         // A helper with the `quiet` flag runs no code that could inspect the frame. A helper that
@@ -92,6 +95,14 @@ impl HighLevelOp<'_, '_> {
             self.lower.outputs.insert(self.v, loads);
         }
         result
+    }
+
+    /// True if both operands are exact ints.
+    fn are_ints(&self) -> bool {
+        [0, 1].into_iter().all(|i| {
+            let ty = self.lower.f.ty(self.arg(i));
+            ty <= Type::LONG_EXACT && !ty.is_bottom()
+        })
     }
 
     /// A stack slot for `words` objects.

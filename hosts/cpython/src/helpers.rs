@@ -96,6 +96,7 @@ fn helper_of(op: GeneralOp) -> Entry {
     use GeneralOp as G;
     match op {
         G::Binary => entry!(operators::binary, 3),
+        G::BinaryInts => entry!(operators::binary_ints, 3),
         G::Compare => entry!(operators::compare, 3),
         G::CompareBool => entry!(operators::compare_bool, 3),
         G::OperatorRest => entry!(overloads::operator_rest, 7),

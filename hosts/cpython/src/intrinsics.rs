@@ -82,11 +82,8 @@ impl FreeInts {
     unsafe fn keep(&self, object: Obj) -> bool {
         // SAFETY: the caller's promise; compiled code uses the same links.
         unsafe {
-            let tag: u64 = field(object, abi::long::TAG);
-            let (head, count) = match tag >> abi::long::NON_SIZE_BITS {
-                0 | 1 => (self.head.get(), self.count.get()),
-                2 => (self.long_head.get(), self.long_count.get()),
-                _ => return false,
+            let Some((head, count)) = self.list_of(object) else {
+                return false;
             };
             if *count == FreeInts::MOST {
                 return false;
@@ -95,6 +92,32 @@ impl FreeInts {
             (*object).ob_type = (*head).cast();
             *head = object;
             true
+        }
+    }
+
+    /// True if the int is short enough to be kept, and its list is not full.
+    ///
+    /// # Safety
+    /// The object is an exact int; the caller has its interpreter's lock.
+    unsafe fn has_room_for(&self, object: Obj) -> bool {
+        // SAFETY: the caller's promise. For another interpreter the count is a guess.
+        unsafe {
+            let list = self.list_of(object);
+            list.is_some_and(|(_, count)| *count != FreeInts::MOST)
+        }
+    }
+
+    /// The head and the count of the list for ints as long as this one.
+    ///
+    /// # Safety
+    /// The object is an exact int.
+    unsafe fn list_of(&self, object: Obj) -> Option<(*mut Obj, *mut i64)> {
+        // SAFETY: the caller's promise.
+        let tag: u64 = unsafe { field(object, abi::long::TAG) };
+        match tag >> abi::long::NON_SIZE_BITS {
+            0 | 1 => Some((self.head.get(), self.count.get())),
+            2 => Some((self.long_head.get(), self.long_count.get())),
+            _ => None,
         }
     }
 
@@ -155,7 +178,8 @@ unsafe extern "C" fn free_int(object: Obj) {
     // SAFETY: the caller's promise.
     unsafe {
         if !FREE_INTS.keep(object) {
-            capi::_Py_Dealloc(object);
+            // All that `int`'s own deallocation does with an object that is not immortal.
+            PyObject_Free(object.cast());
         }
     }
 }
@@ -169,6 +193,7 @@ unsafe extern "C" fn keep_or_free(object: *mut c_void) {
     unsafe {
         let int: Obj = object.cast();
         let is_kept = Py_TYPE(int) == &raw mut PyLong_Type
+            && FREE_INTS.has_room_for(int)
             && capi::in_main_interpreter()
             && FREE_INTS.keep(int);
         if !is_kept {

@@ -191,7 +191,7 @@ impl Engine<'_> {
     /// An operation on objects.
     fn general(&mut self, v: Value, op: G, imms: [i64; 2], args: Vec<Arg>) -> Outcome {
         match op {
-            G::Binary => self.binary(v, imms[0] as u32, &args),
+            G::Binary | G::BinaryInts => self.binary(v, imms[0] as u32, &args),
             G::Compare => self.compare(v, imms[0] as u32, &args, Type::BOOL),
             G::CompareBool => self.compare(v, imms[0] as u32, &args, Type::CBOOL),
             G::Contains => self.contains(v, &args),

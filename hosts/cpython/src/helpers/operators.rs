@@ -10,8 +10,11 @@ use crate::abi::instructions::binary_function;
 use crate::abi::long;
 use crate::capi::{Obj, field};
 use crate::runtime::sampling;
+use crate::world::operators;
+use cladonia::bytecode::INPLACE;
 use pyo3_ffi::*;
 use std::ptr;
+use std::sync::OnceLock;
 
 pub unsafe extern "C" fn binary(op: i64, a: Obj, b: Obj) -> Obj {
     // SAFETY: live operands; the number is one of the interpreter's own table, which the builder
@@ -19,6 +22,23 @@ pub unsafe extern "C" fn binary(op: i64, a: Obj, b: Obj) -> Obj {
     unsafe {
         sampling::count([a, b]);
         binary_function(op as usize)(a, b)
+    }
+}
+
+/// An operator on two exact ints: the function of `int`, without a search for the operands' classes.
+pub unsafe extern "C" fn binary_ints(op: i64, a: Obj, b: Obj) -> Obj {
+    static FUNCTIONS: OnceLock<[binaryfunc; 2 * INPLACE as usize]> = OnceLock::new();
+    // SAFETY: live exact ints, and one of the interpreter's numbers; the slots of `int` never
+    // change.
+    unsafe {
+        let functions = FUNCTIONS.get_or_init(|| {
+            std::array::from_fn(|number| {
+                let own = operators::binary(number as u32);
+                let own = own.and_then(|operator| operator.of(&raw mut PyLong_Type));
+                own.unwrap_or(binary_function(number))
+            })
+        });
+        functions[op as usize](a, b)
     }
 }
 

@@ -92,7 +92,7 @@ fn address(op: GeneralOp) -> usize {
     }
     use GeneralOp as G;
     match op {
-        G::Binary => {
+        G::Binary | G::BinaryInts => {
             f!(|n: i64, a: Obj, b: Obj| -> Obj { give(ops::binary(n as u32, &see(a), &see(b))) })
         }
         G::Compare => f!(|n: i64, a: Obj, b: Obj| -> Obj { give(compare(n, a, b)) }),
