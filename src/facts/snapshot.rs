@@ -270,6 +270,7 @@ impl Answer {
                 AttrPlan::Field { assumptions, .. }
                 | AttrPlan::Constant { assumptions, .. }
                 | AttrPlan::Getter { assumptions, .. }
+                | AttrPlan::Absent { assumptions, .. }
                 | AttrPlan::Computed { assumptions, .. },
             )
             | Answer::LoadSuper(

@@ -246,6 +246,13 @@ impl Display for AttrPlan {
                 let function = Type::from_object(*function);
                 write!(f, "getter {function}{}", Each("assume", assumptions))
             }
+            AttrPlan::Absent {
+                guards,
+                assumptions,
+            } => {
+                let (guards, assumed) = (Each("check", guards), Each("assume", assumptions));
+                write!(f, "absent{guards}{assumed}")
+            }
             AttrPlan::Computed {
                 guards,
                 function,
@@ -729,6 +736,12 @@ fn read_load(line: &mut Line, scope: &Scope) -> Parsed<AttrPlan> {
             assumptions: read_assumptions(line, scope)?,
         });
     }
+    if line.eat_word("absent") {
+        return Ok(AttrPlan::Absent {
+            guards: read_each(line, "check", IntrinsicCall::read)?,
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
     if line.eat_word("computed") {
         let function = scope.single_object(line)?;
         let mut args = Vec::new();
@@ -749,7 +762,7 @@ fn read_load(line: &mut Line, scope: &Scope) -> Parsed<AttrPlan> {
         });
     }
     if !line.eat_word("constant") {
-        return line.expected("`field`, `constant`, `getter` or `computed`");
+        return line.expected("`field`, `constant`, `absent`, `getter` or `computed`");
     }
     let value = scope.single_object(line)?;
     let binds = if line.eat_word("method") {

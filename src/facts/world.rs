@@ -56,6 +56,13 @@ pub enum AttrPlan {
         /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
+    /// There is none: the access raises AttributeError.
+    Absent {
+        /// Checks that the object has no own attribute of this name.
+        guards: Vec<IntrinsicCall>,
+        /// The facts to watch.
+        assumptions: Vec<Assumption>,
+    },
     /// The result of a function that is called with the object alone (a property).
     Getter {
         /// The function.
@@ -302,6 +309,10 @@ builtins! {
     Bool = "bool";
     /// `isinstance`
     IsInstance = "isinstance";
+    /// `hasattr`
+    HasAttr = "hasattr";
+    /// `getattr`
+    GetAttr = "getattr";
     /// `math.sqrt`
     Sqrt = "sqrt";
     /// `any`

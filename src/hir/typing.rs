@@ -148,7 +148,9 @@ pub fn builtin(b: Builtin) -> Type {
         Builtin::Range => Type::RANGE,
         Builtin::Len | Builtin::Ord => Type::LONG_EXACT,
         Builtin::Chr => Type::UNICODE_EXACT,
-        Builtin::IsInstance | Builtin::Bool | Builtin::Any | Builtin::All => Type::BOOL,
+        Builtin::IsInstance | Builtin::HasAttr | Builtin::Bool | Builtin::Any | Builtin::All => {
+            Type::BOOL
+        }
         Builtin::Sqrt => Type::FLOAT_EXACT,
         Builtin::List | Builtin::Sorted => Type::LIST_EXACT,
         Builtin::Tuple => Type::TUPLE_EXACT,

@@ -91,7 +91,7 @@ impl Builder<'_> {
             .map(|expected| {
                 let plan = self.world.load_attr(expected.ty, &name);
                 let usable = match plan {
-                    AttrPlan::General => false,
+                    AttrPlan::General | AttrPlan::Absent { .. } => false,
                     AttrPlan::Field { .. } => true,
                     AttrPlan::Constant { binds, value, .. } => {
                         binds == Binds::Nothing || as_method || can_be_bound(value)
@@ -208,7 +208,7 @@ impl Builder<'_> {
     /// Load from a receiver of a class that the plan is for.
     fn load_by_plan(&mut self, receiver: Value, plan: AttrPlan, as_method: bool) {
         match plan {
-            AttrPlan::General => unreachable!("no plan"),
+            AttrPlan::General | AttrPlan::Absent { .. } => unreachable!("no plan"),
             AttrPlan::Field {
                 guards,
                 load,

@@ -1,5 +1,6 @@
 //! Calls: of known functions, of builtins that need no call, and of arbitrary objects.
 
+mod attributes;
 mod classes;
 mod computed;
 mod consumers;
@@ -276,6 +277,11 @@ impl Builder<'_> {
             Callee::Builtin(Builtin::ListAppend) if is_bound && n == 1 => self.call_append(this),
             Callee::Builtin(Builtin::DictGet) if is_bound && self.get_of_names(base, n) => true,
             Callee::Builtin(builtin) if self.consume(builtin, base, is_bound) => true,
+            Callee::Builtin(builtin @ (Builtin::HasAttr | Builtin::GetAttr))
+                if !is_bound && self.attribute_by_name(builtin, object, base, n) =>
+            {
+                true
+            }
             Callee::Builtin(builtin) if !is_bound && self.call_builtin(builtin, base, n) => true,
             Callee::Builtin(Builtin::IsInstance)
                 if !is_bound && self.test_classes(object, base) =>

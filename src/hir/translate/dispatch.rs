@@ -99,6 +99,23 @@ impl Merge for AttrPlan {
                     assumptions,
                 })
             }
+            (
+                AttrPlan::Absent {
+                    guards,
+                    mut assumptions,
+                },
+                AttrPlan::Absent {
+                    guards: more,
+                    assumptions: further,
+                },
+            ) => {
+                let guards = checks_of_both(&guards, more, world)?;
+                extend(&mut assumptions, further);
+                Some(AttrPlan::Absent {
+                    guards,
+                    assumptions,
+                })
+            }
             _ => None,
         }
     }

@@ -32,7 +32,10 @@ impl Builder<'_> {
                     AttrPlan::Getter { function, .. } => {
                         !as_method && self.method_of(function, 1).is_some()
                     }
-                    AttrPlan::General | AttrPlan::Field { .. } | AttrPlan::Computed { .. } => false,
+                    AttrPlan::General
+                    | AttrPlan::Field { .. }
+                    | AttrPlan::Absent { .. }
+                    | AttrPlan::Computed { .. } => false,
                 };
                 (expected, usable.then_some(plan))
             })
@@ -150,7 +153,10 @@ impl Builder<'_> {
                 self.drop_top(3);
                 self.push_owned(v);
             }
-            AttrPlan::General | AttrPlan::Field { .. } | AttrPlan::Computed { .. } => {
+            AttrPlan::General
+            | AttrPlan::Field { .. }
+            | AttrPlan::Absent { .. }
+            | AttrPlan::Computed { .. } => {
                 unreachable!("no plan")
             }
         }

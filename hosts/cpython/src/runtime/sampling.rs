@@ -544,7 +544,8 @@ pub unsafe fn tell(
 /// Calls between two records of the arguments' classes, and back edges between two records of the
 /// locals' classes.
 const CALLS_BETWEEN: u64 = 4;
-const ITERATIONS_BETWEEN: u64 = 15;
+/// A prime: many loops repeat after three or five iterations.
+const ITERATIONS_BETWEEN: u64 = 13;
 /// Maximum samples of either kind: classes that appear later are left to the units.
 const MAX_SAMPLES: u64 = 64;
 /// Maximum locals that are sampled.
@@ -678,7 +679,16 @@ pub fn expect_locals(locals: &Locals, profile: &mut SiteProfile, code: &Code) {
     for (pc, pair) in (1..).map(Pc).zip(code.instrs.windows(2)) {
         let [load, instr] = pair else { continue };
         let is_load = matches!(load.op, Op::LoadFast | Op::LoadFastBorrow);
-        if !is_load || profiled_operands(instr.op) != ProfiledOperands::Class {
+        // The first argument of `hasattr(x, "y")`, and of `getattr`: its classes are those of the
+        // load.
+        let behind = &code.instrs[pc.0 as usize + 1..];
+        let calls = |count: usize| {
+            let call = behind.get(count - 2);
+            call.is_some_and(|call| call.op == Op::Call && call.arg as usize == count)
+        };
+        let is_named = is_load && instr.op == Op::LoadConst && (calls(2) || calls(3));
+        let pc = if is_named { Pc(pc.0 - 1) } else { pc };
+        if !is_load || !is_named && profiled_operands(instr.op) != ProfiledOperands::Class {
             continue;
         }
         let slot = load.arg as usize;
@@ -690,12 +700,13 @@ pub fn expect_locals(locals: &Locals, profile: &mut SiteProfile, code: &Code) {
         };
         let versions = table.get(slot).unwrap_or(&none);
         match versions.len() {
-            0 | 1 => {}
+            0 => {}
+            1 if !is_named => {}
             n if n <= MAX_CLASSES => {
                 let history = profile.met.entry(pc).or_default();
                 versions.iter().for_each(|&version| history.add(version));
             }
-            _ if is_argument => {
+            _ if is_argument && !is_named => {
                 profile.avoid.insert((pc, Reason::Type));
             }
             _ => {}

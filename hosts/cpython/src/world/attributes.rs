@@ -71,6 +71,7 @@ impl CPythonWorld<'_> {
         match &mut plan {
             AttrPlan::Field { guards, .. }
             | AttrPlan::Constant { guards, .. }
+            | AttrPlan::Absent { guards, .. }
             | AttrPlan::Computed { guards, .. } => {
                 guards.insert(0, call(self.ids.check_class, &[class as i64]));
                 Some(plan)
@@ -134,6 +135,10 @@ impl CPythonWorld<'_> {
                     Lookup::WithFallback(_),
                 ) => None,
                 (Descriptor::Computed { is_data: false, .. }, _) if may_have => None,
+                (Descriptor::Absent, Lookup::Generic) if !may_have => Some(AttrPlan::Absent {
+                    guards: self.instance_lacks(class, name)?,
+                    assumptions,
+                }),
                 (found, _) => self.found_attribute(class, name, found, assumptions),
             }
         }

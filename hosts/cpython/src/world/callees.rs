@@ -25,6 +25,8 @@ const FUNCTIONS: &[(&CStr, &CStr, Builtin)] = &[
     (c"builtins", c"min", Builtin::Min),
     (c"builtins", c"max", Builtin::Max),
     (c"builtins", c"isinstance", Builtin::IsInstance),
+    (c"builtins", c"hasattr", Builtin::HasAttr),
+    (c"builtins", c"getattr", Builtin::GetAttr),
     (c"builtins", c"chr", Builtin::Chr),
     (c"builtins", c"ord", Builtin::Ord),
     (c"builtins", c"any", Builtin::Any),

@@ -114,6 +114,11 @@ fn load(
         AttrPlan::Getter { function, .. } => {
             return format!("getter {}", shown_borrowed(function.token()));
         }
+        AttrPlan::Absent { guards, .. } => {
+            let mut guards = guards.iter();
+            let lacks = guards.all(|guard| applies(machine, guard, &[at]).is_some());
+            return if lacks { "absent" } else { "guard" }.to_owned();
+        }
         AttrPlan::Computed {
             guards,
             function,
