@@ -196,6 +196,9 @@ general_ops! {
     /// `__get__` has raised: an AttributeError gets the name and the object, unless it has some.
     /// The exception stays.
     GetterRaised "getter_raised" (frame) 1 1 Nothing;
+    /// The items of an iterator's next item, a tuple of so many (the immediate): `for a, b in
+    /// zip(...)`.
+    NextItems "next_items" (thread outputs) 1 1 Next;
     /// The end of an iteration whose `__next__` has raised: clears the exception if it is a
     /// StopIteration, else it stays.
     EndIteration "end_iteration" (thread quiet) 0 0 Nothing;

@@ -292,6 +292,8 @@ impl Answer {
                 | OperatorPlan::True { assumptions }
                 | OperatorPlan::Operand { assumptions }
                 | OperatorPlan::Forwards(Forwarding { assumptions, .. })
+                | OperatorPlan::Iterator { assumptions, .. }
+                | OperatorPlan::NextItems { assumptions, .. }
                 | OperatorPlan::Items { assumptions, .. },
             )
             | Answer::Callee(

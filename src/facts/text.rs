@@ -30,7 +30,7 @@ use super::snapshot::{Answer, Snapshot};
 use super::{
     Assumption, AttrPlan, Binds, Builtin, Callee, Computed, FieldAccess, Forwarding, GetterArg,
     Global, InstanceAccess, IntrinsicCall, IntrinsicId, Kin, NativeCall, Operator, OperatorPlan,
-    Parameters, RawEntry, RawItems, RawKind, RawSignature, StorePlan,
+    Parameters, Parts, RawEntry, RawItems, RawKind, RawSignature, StorePlan,
 };
 use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
 use cranelift_entity::EntityRef;
@@ -352,6 +352,7 @@ impl Display for Operator {
             Operator::Next => write!(f, "next"),
             Operator::Call => write!(f, "call"),
             Operator::Unpack(count) => write!(f, "unpack {count}"),
+            Operator::UnpackNext(count) => write!(f, "unpack_next {count}"),
         }
     }
 }
@@ -380,6 +381,8 @@ impl Operator {
             Operator::Call
         } else if line.eat_word("unpack") {
             Operator::Unpack(line.number()?)
+        } else if line.eat_word("unpack_next") {
+            Operator::UnpackNext(line.number()?)
         } else {
             return line.expected("an operator");
         })
@@ -423,6 +426,24 @@ impl Display for OperatorPlan {
                 write!(f, "forwards{guards} callable {callable} items {items}")?;
                 if let Some(placeholder) = placeholder {
                     write!(f, " placeholder {}", Type::from_object(*placeholder))?;
+                }
+                write!(f, "{}", Each("assume", assumptions))
+            }
+            OperatorPlan::Iterator { ty, assumptions } => {
+                write!(f, "iterator {ty}{}", Each("assume", assumptions))
+            }
+            OperatorPlan::NextItems {
+                guards,
+                parts,
+                assumptions,
+            } => {
+                write!(f, "next_items{}", Each("check", guards))?;
+                if let Some(parts) = parts {
+                    write!(f, " parts{}", Each("check", &parts.guards))?;
+                    write!(f, "{}", Each("index", parts.index.as_slice()))?;
+                    for loads in &parts.iterators {
+                        write!(f, " iterator{}", Each("load", loads))?;
+                    }
                 }
                 write!(f, "{}", Each("assume", assumptions))
             }
@@ -782,6 +803,25 @@ fn read_load(line: &mut Line, scope: &Scope) -> Parsed<AttrPlan> {
     })
 }
 
+fn read_parts(line: &mut Line) -> Parsed<Option<Parts>> {
+    if !line.eat_word("parts") {
+        return Ok(None);
+    }
+    let mut parts = Parts {
+        guards: read_each(line, "check", IntrinsicCall::read)?,
+        index: match line.eat_word("index") {
+            true => Some(IntrinsicCall::read(line)?),
+            false => None,
+        },
+        iterators: Vec::new(),
+    };
+    while line.eat_word("iterator") {
+        let loads = read_each(line, "load", IntrinsicCall::read)?;
+        parts.iterators.push(loads);
+    }
+    Ok(Some(parts))
+}
+
 fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
     if line.eat_word("identity") {
         let assumptions = read_assumptions(line, scope)?;
@@ -808,6 +848,19 @@ fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
             assumptions: read_assumptions(line, scope)?,
         }));
     }
+    if line.eat_word("iterator") {
+        return Ok(OperatorPlan::Iterator {
+            ty: scope.ty(line)?,
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
+    if line.eat_word("next_items") {
+        return Ok(OperatorPlan::NextItems {
+            guards: read_each(line, "check", IntrinsicCall::read)?,
+            parts: read_parts(line)?,
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
     if line.eat_word("items") {
         return Ok(OperatorPlan::Items {
             guards: read_each(line, "check", IntrinsicCall::read)?,
@@ -816,7 +869,9 @@ fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
         });
     }
     if !line.eat_word("method") {
-        return line.expected("`method`, `identity`, `true`, `operand`, `forwards` or `items`");
+        let plans = "`method`, `identity`, `true`, `operand`, `forwards`, `iterator`, `next_items` \
+                     or `items`";
+        return line.expected(plans);
     }
     Ok(OperatorPlan::Method {
         function: scope.single_object(line)?,

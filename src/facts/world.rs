@@ -105,6 +105,20 @@ impl GetterArg {
     }
 }
 
+/// The parts of an iterator over tuples, such as `enumerate` and `zip`: each of its items consists
+/// of a number, if there is one, and of an item of each of some iterators. It ends with the first of
+/// these that does.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parts {
+    /// Checks `(iterator, imms...) -> ()` that it has this form.
+    pub guards: Vec<IntrinsicCall>,
+    /// `(iterator, imms...) -> i64`: counts, and returns the number of before.
+    pub index: Option<IntrinsicCall>,
+    /// For each iterator the loads `(object, imms...) -> ptr` that lead to it, one from the result
+    /// of the other.
+    pub iterators: Vec<Vec<IntrinsicCall>>,
+}
+
 /// The object that a call of a constant attribute passes before its arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Binds {
@@ -211,6 +225,8 @@ pub enum Operator {
     Call,
     /// `a, b = c`: the items of an object, of which there must be so many.
     Unpack(u32),
+    /// `for a, b in c`, by the class of the iterator: its next item, which has so many items.
+    UnpackNext(u32),
 }
 
 /// The implementation of an operator for operands of known classes, after checks of them.
@@ -247,6 +263,23 @@ pub enum OperatorPlan {
     },
     /// For a call: that of a callable which the operand holds.
     Forwards(Forwarding),
+    /// For the iterator of an object: a new one of this class. No user code runs.
+    Iterator {
+        /// The exact type.
+        ty: Type,
+        /// The facts to watch.
+        assumptions: Vec<Assumption>,
+    },
+    /// For an iterator whose items are unpacked: the general operation `NextItems`.
+    NextItems {
+        /// Checks `(iterator, imms...) -> ()` that the next item, if there is one, is a tuple of
+        /// as many.
+        guards: Vec<IntrinsicCall>,
+        /// The iterators from which that item's own items come, if the loop may advance them itself.
+        parts: Option<Parts>,
+        /// The facts to watch.
+        assumptions: Vec<Assumption>,
+    },
     /// For unpacking: the items that the operand holds, as a tuple does.
     Items {
         /// Checks `(object, imms...) -> ()` that it has as many.

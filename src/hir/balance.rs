@@ -240,7 +240,10 @@ impl<'a> Audit<'a> {
             Term::Branch { cond, then, els } => {
                 let cond = f.resolve(*cond);
                 edges.push((then, at.counts.clone()));
-                if matches!(f.op(cond), Op::General(GeneralOp::IterNext, _)) {
+                if matches!(
+                    f.op(cond),
+                    Op::General(GeneralOp::IterNext | GeneralOp::NextItems, _)
+                ) {
                     // When the iterator is exhausted there is no item.
                     at.counts.retain(|v, _| {
                         !(matches!(f.op(*v), Op::Output(_)) && f.arg(*v, 0) == cond)

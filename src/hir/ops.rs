@@ -497,6 +497,9 @@ hir_ops! {
     /// integers, or C doubles.
     Select = "select" (TRUTH RAW RAW) -> value none RAW,
         never, quiet, goes, same, [], [];
+    /// Both of two C truth values hold.
+    BoolAnd = "bool_and" (TRUTH TRUTH) -> value none TRUTH,
+        never, quiet, goes, same, [], [];
     /// `not a`
     BoolNot = "bool_not" (TRUTH) -> value none TRUTH,
         never, quiet, goes, same, [], [];
@@ -623,6 +626,9 @@ hir_ops! {
         never, quiet, stays, anew, [ITERATORS ITEMS], [ITERATORS];
     /// Advances a tuple iterator that has a next item, which it returns, borrowed.
     TupleIterNext = "tuple_iter_next" (OBJECT) -> value borrowed OBJECT,
+        never, quiet, stays, anew, [ITERATORS], [ITERATORS];
+    /// Counts in an iterator that numbers items, such as `enumerate`; returns the number of before.
+    IterIndex(call: IntrinsicCall as Intrinsic) = "iter_index" (OBJECT) -> value none INT,
         never, quiet, stays, anew, [ITERATORS], [ITERATORS];
     /// The same iterator of a list or a tuple, which has no next item, without its list: its own
     /// end, after which a drop of it runs no user code. Exits if nothing else has the list.

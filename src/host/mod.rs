@@ -40,8 +40,8 @@ mod unit;
 pub use crate::facts::{
     AccessKind, Answer, Argument, AttrPlan, Binds, Builtin, Callee, Computed, FieldAccess,
     Forwarding, GetterArg, Global, Inlinee, InstanceAccess, IntrinsicCall, IntrinsicId, Kin,
-    LOCAL_WORDS, MOST_INLINED, NativeCall, Operator, OperatorPlan, Parameters, Question, RawEntry,
-    RawKind, RawSignature, Recorder, Snapshot, StorePlan, World,
+    LOCAL_WORDS, MOST_INLINED, NativeCall, Operator, OperatorPlan, Parameters, Parts, Question,
+    RawEntry, RawKind, RawSignature, Recorder, Snapshot, StorePlan, World,
 };
 pub use builder::HostBuilder;
 pub use document::world_of;

@@ -63,7 +63,7 @@ impl HighLevelOp<'_, '_> {
         let count = self.lower.output_counts.get(&self.v).copied().unwrap_or(0);
         // The helper fills as many as its row says, read or not.
         let capacity = count.max(match op {
-            GeneralOp::UnpackSequence => imms[0] as u32,
+            GeneralOp::UnpackSequence | GeneralOp::NextItems => imms[0] as u32,
             GeneralOp::UnpackEx => ((imms[0] & 0xff) + (imms[0] >> 8) + 1) as u32,
             _ => 2,
         });

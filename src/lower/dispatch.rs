@@ -172,12 +172,15 @@ impl HighLevelOp<'_, '_> {
             Op::FloatCmp(cmp) => self.compare_floats(*cmp),
             Op::Select => self.select(),
             Op::BoolNot => self.plain(Opcode::Bnot),
+            Op::BoolAnd => self.plain(Opcode::Band),
 
             Op::Is => self.is_same(),
             Op::IsNull => self.is_null(),
             Op::IsNone => self.is_none(),
             Op::ClassOf => self.class_of(),
-            Op::NumberOf(call) | Op::ClosureCell(call) => self.number_of(call),
+            Op::NumberOf(call) | Op::IterIndex(call) | Op::ClosureCell(call) => {
+                self.number_of(call)
+            }
 
             Op::Compute(call) | Op::Examine(call) | Op::ComputeObject(call) => self.compute(call),
 

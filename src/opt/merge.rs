@@ -72,7 +72,7 @@ fn check_branch(f: &mut Function, b: Block) -> bool {
     // At the end of a loop over an iterator there is no item.
     if matches!(
         f.op(cond),
-        Op::RangeNext | Op::IterMore | Op::General(GeneralOp::IterNext, _)
+        Op::RangeNext | Op::IterMore | Op::General(GeneralOp::IterNext | GeneralOp::NextItems, _)
     ) {
         return false;
     }

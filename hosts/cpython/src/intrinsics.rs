@@ -13,7 +13,7 @@ pub mod calls;
 pub mod computed;
 mod containers;
 pub mod dictionaries;
-mod iterators;
+pub(crate) mod iterators;
 mod namespace;
 mod numbers;
 pub mod raw_items;

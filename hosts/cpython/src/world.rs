@@ -30,7 +30,7 @@ mod tests;
 use crate::abi::changed;
 use crate::accesses;
 use crate::capi::Obj;
-use crate::intrinsics::{attributes as plan, dictionaries as in_dict, thread};
+use crate::intrinsics::{attributes as plan, dictionaries as in_dict, iterators, thread};
 use crate::objects;
 use cladonia::bytecode::{Code, ConstValue};
 use cladonia::facts::{Assumption, RawItems};
@@ -51,6 +51,9 @@ struct PlanIds {
     check_null: IntrinsicId,
     check_no_entries: IntrinsicId,
     check_size: IntrinsicId,
+    check_number: IntrinsicId,
+    check_no_flag: IntrinsicId,
+    count_on: IntrinsicId,
     check_function: IntrinsicId,
     is_function: IntrinsicId,
     closure_cell: IntrinsicId,
@@ -84,6 +87,9 @@ impl PlanIds {
             check_null: host.intrinsic(plan::CHECK_NULL),
             check_no_entries: host.intrinsic(plan::CHECK_NO_ENTRIES),
             check_size: host.intrinsic(plan::CHECK_SIZE),
+            check_number: host.intrinsic(iterators::CHECK_NUMBER),
+            check_no_flag: host.intrinsic(iterators::CHECK_NO_FLAG),
+            count_on: host.intrinsic(iterators::COUNT_ON),
             check_function: host.intrinsic(plan::CHECK_FUNCTION),
             is_function: host.intrinsic(plan::IS_FUNCTION),
             closure_cell: host.intrinsic(plan::CLOSURE_CELL),

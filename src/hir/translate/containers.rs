@@ -1,7 +1,7 @@
 //! Iteration, unpacking, and the making and filling of containers.
 
 use crate::bytecode::{ConstValue, GeneralOp as G, Instr, Op as B, Pc, Reason};
-use crate::facts::{Operator, OperatorPlan};
+use crate::facts::{Operator, OperatorPlan, Parts};
 use crate::hir::build::Builder;
 use crate::hir::function::{Edge, Entry, Term, Value};
 use crate::hir::translate::dispatch::{Expected, is_one_class};
@@ -131,7 +131,7 @@ impl Builder<'_> {
         if sequence {
             return self.for_iter_of_sequence(instr, iter);
         }
-        if self.for_iter_by_method(instr, iter) {
+        if self.for_iter_unpacked(instr, iter) || self.for_iter_by_method(instr, iter) {
             return;
         }
         // The loop continues with the item on the stack; on its exit the iterator is gone.
@@ -152,6 +152,136 @@ impl Builder<'_> {
         let then = self.edge_with_names(next);
         self.forget_top(1);
         self.end_iteration(instr, more, then, |_, iter| iter);
+    }
+
+    /// The next item of an iterator of a class whose items are tuples, where the loop unpacks them:
+    /// `for i, x in enumerate(xs)`. The tuple consists of the items that the host gives; as it is
+    /// unpacked at once, it is never allocated. Returns false, and does nothing, if no such
+    /// iterator is expected.
+    fn for_iter_unpacked(&mut self, instr: &Instr, iter: Value) -> bool {
+        let next = Pc(self.pc.0 + 1);
+        let unpack = self.code.instrs.get(next.0 as usize);
+        let Some(n) = unpack
+            .filter(|unpack| unpack.op == B::UnpackSequence)
+            .map(|unpack| unpack.arg)
+        else {
+            return false;
+        };
+        let [Expected { ty, .. }] = self.receiver_types(iter, instr)[..] else {
+            return false;
+        };
+        if !is_one_class(ty) {
+            return false;
+        }
+        let OperatorPlan::NextItems {
+            guards,
+            parts,
+            assumptions,
+        } = self.world.operator(Operator::UnpackNext(n), &[ty])
+        else {
+            return false;
+        };
+        let inner = self.iterator_within(iter);
+        let checked = self.check_receiver(iter, ty);
+        self.f.rely_on(checked);
+        self.assume(assumptions);
+        self.checks(checked, &guards);
+        if let (Some(parts), Some(inner)) = (parts, inner) {
+            self.for_iter_of_parts(instr, checked, parts, inner);
+            return true;
+        }
+        let more = self.general(G::NextItems, [n.into(), 0], vec![checked], Type::CBOOL);
+        let outputs: Vec<Value> = (0..n)
+            .map(|k| self.emit(Op::Output(k), vec![more], Type::OBJECT.opt()))
+            .collect();
+        let then = self.edge_through(next, self.pc, |b| {
+            for output in outputs {
+                let item = b.emit(Op::Refine(Type::OBJECT), vec![output], Type::OBJECT);
+                b.push_owned(item);
+            }
+            b.start_instr();
+            b.build_from(G::BuildTuple, n as usize, Type::TUPLE_EXACT);
+        });
+        self.end_iteration(instr, more, then, |_, iter| iter);
+        true
+    }
+
+    /// The type that is expected of the iterators of which an `enumerate` or `zip` consists, if a
+    /// loop over it can advance them: that of the arguments' iterators, otherwise that of lists.
+    fn iterator_within(&self, iter: Value) -> Option<Type> {
+        let is_inlined = self.inlined.is_some() && self.code.is_generator;
+        if is_inlined || self.avoids(Reason::Type) || self.avoids(Reason::Shape) {
+            return None;
+        }
+        let made = self.f.object_of(iter);
+        let args: &[Value] = match self.f.op(made) {
+            Op::CallNative(_) | Op::CallNativeLent(..) => &self.f.insts[made].args,
+            _ => &[],
+        };
+        let mut types = args.iter().filter_map(|arg| {
+            let known = self.ty(*arg);
+            let ty = match is_one_class(known) {
+                true => Some(known),
+                false => self.hints.get(arg).copied(),
+            };
+            ty.filter(|ty| !(*ty <= Type::LONG_EXACT))
+        });
+        let first = types.next().unwrap_or(Type::LIST_EXACT);
+        match typing::iterator_of(first) {
+            Some((iterator, true)) if types.all(|ty| ty <= first.unspecialized()) => Some(iterator),
+            _ => None,
+        }
+    }
+
+    /// The next item of an iterator whose parts are iterators of lists, or of tuples: the loop
+    /// advances these. At the end the host exhausts the iterator as a whole.
+    fn for_iter_of_parts(&mut self, instr: &Instr, iter: Value, parts: Parts, inner: Type) {
+        self.checks(iter, &parts.guards);
+        let mut iterators = Vec::new();
+        for loads in parts.iterators {
+            let iterator = loads
+                .into_iter()
+                .fold(iter, |from, load| self.load_from(load, from, Type::OBJECT));
+            iterators.push(self.guard_type(iterator, inner));
+        }
+        let mut more = None;
+        for &iterator in &iterators {
+            let next = self.emit(Op::IterMore, vec![iterator], Type::CBOOL);
+            more = Some(match more {
+                None => next,
+                Some(more) => self.emit(Op::BoolAnd, vec![more, next], Type::CBOOL),
+            });
+        }
+        let more = more.expect("there are iterators");
+        let at = self.pc;
+        let then = self.edge_through(Pc(at.0 + 1), at, |b| {
+            let mut count = iterators.len();
+            let items: Vec<Value> = iterators.iter().map(|it| b.next_item(*it)).collect();
+            if let Some(index) = parts.index {
+                let index = b.emit(Op::IterIndex(index), vec![iter], Type::CINT64);
+                let index = b.emit(Op::BoxInt, vec![index], Type::LONG_EXACT);
+                b.push_owned(index);
+                count += 1;
+            }
+            for item in items {
+                b.emit(Op::Incref, vec![item], Type::BOTTOM);
+                b.push_owned(item);
+            }
+            b.start_instr();
+            b.build_from(G::BuildTuple, count, Type::TUPLE_EXACT);
+        });
+        self.end_iteration(instr, more, then, Self::exhaust);
+    }
+
+    /// Exhausts the iterator of a loop that has ended; returns it.
+    fn exhaust(&mut self, iter: Value) -> Value {
+        if self.names.is_some() {
+            self.publish_names(self.pc);
+        }
+        let last = self.general(G::IterNext, [0, 0], vec![iter], Type::CBOOL);
+        self.f.settled.insert(last);
+        self.unchecked = true;
+        iter
     }
 
     /// Push the null above an iterator, if the instruction has the iterator in a pair with it.
@@ -188,7 +318,18 @@ impl Builder<'_> {
             return;
         }
         self.bet_sequence();
-        let ty = typing::iterator_of(self.ty(self.stack[self.stack.len() - 1].value));
+        let over = self.ty(self.stack[self.stack.len() - 1].value);
+        let mut ty = typing::iterator_of(over);
+        if ty.is_none()
+            && is_one_class(over)
+            && let OperatorPlan::Iterator {
+                ty: iterator,
+                assumptions,
+            } = self.world.operator(Operator::Iter, &[over])
+        {
+            self.assume(assumptions);
+            ty = Some((iterator, true));
+        }
         let unchecked = self.unchecked;
         let v = self.general_on_stack(G::GetIter, [0, 0], 1);
         if let Some((iter, proved)) = ty {
@@ -401,13 +542,7 @@ impl Builder<'_> {
                 let ty = b.ty(iter);
                 return b.emit_with(Op::IterEnd, vec![iter], ty, Some(state));
             }
-            if b.names.is_some() {
-                b.publish_names(b.pc);
-            }
-            let last = b.general(G::IterNext, [0, 0], vec![iter], Type::CBOOL);
-            b.f.settled.insert(last);
-            b.unchecked = true;
-            iter
+            b.exhaust(iter)
         });
     }
 
@@ -493,14 +628,14 @@ impl Builder<'_> {
         self.f.rely_on(object);
         self.assume(assumptions);
         self.checks(object, &guards);
+        // A load may exit: the references come behind all of them.
         let items: Vec<Value> = items
             .into_iter()
-            .map(|load| {
-                let item = self.load_from(load, object, Type::OBJECT);
-                self.emit(Op::Incref, vec![item], Type::BOTTOM);
-                item
-            })
+            .map(|load| self.load_from(load, object, Type::OBJECT))
             .collect();
+        for &item in &items {
+            self.emit(Op::Incref, vec![item], Type::BOTTOM);
+        }
         self.drop_top(1);
         items
             .into_iter()

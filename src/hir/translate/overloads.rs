@@ -56,6 +56,8 @@ impl Builder<'_> {
             OperatorPlan::General
             | OperatorPlan::Operand { .. }
             | OperatorPlan::Forwards(_)
+            | OperatorPlan::Iterator { .. }
+            | OperatorPlan::NextItems { .. }
             | OperatorPlan::Items { .. } => false,
             OperatorPlan::Identity { assumptions } => {
                 self.check_operands(&checked, &types);
@@ -128,7 +130,8 @@ impl Builder<'_> {
                         | Operator::Iter
                         | Operator::Next
                         | Operator::Call
-                        | Operator::Unpack(_) => 0,
+                        | Operator::Unpack(_)
+                        | Operator::UnpackNext(_) => 0,
                     };
                     let mut args = operands;
                     args.extend([declined, v]);

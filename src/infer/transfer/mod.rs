@@ -213,6 +213,10 @@ impl Engine<'_> {
             G::GetIter => self.get_iter(v, &args[0]),
             G::RangeIter => Outcome::Value(Facts::any_object()),
             G::IterNext => self.iter_next(v, &args[0]),
+            G::NextItems => {
+                (0..imms[0] as u32).for_each(|k| self.output(k, Facts::MOST_GENERAL));
+                self.unknown(v, &args)
+            }
             G::EndIteration | G::GetterRaised => Outcome::Nothing,
             G::BuildTuple => self.build_tuple(&args),
             G::BuildList => self.build(Kind::List, Type::LIST_EXACT, &args),

@@ -60,6 +60,7 @@ impl Engine<'_> {
             | Op::UnboxFloat
             | Op::UnboxBool
             | Op::BoolNot
+            | Op::BoolAnd
             | Op::IsNone
             | Op::IsNull
             | Op::Is
@@ -113,6 +114,7 @@ fn has_rule(op: G) -> bool {
             | G::MapAdd
             | G::GetIter
             | G::IterNext
+            | G::NextItems
             | G::EndIteration
             | G::GetterRaised
             | G::BuildTuple

@@ -60,6 +60,31 @@ pub unsafe extern "C" fn end_iteration(_thread: Thread) -> i64 {
     }
 }
 
+/// The items of the next item of an iterator, which is a tuple of `count` items: that is checked
+/// before.
+pub unsafe extern "C" fn next_items(_thread: Thread, count: i64, iter: Obj, out: *mut Obj) -> i64 {
+    // SAFETY: the running thread, with the lock held, and a live iterator; there is room for so
+    // many results.
+    unsafe {
+        generators::announce();
+        let next = (*Py_TYPE(iter)).tp_iternext;
+        let item = next.map_or(ptr::null_mut(), |next| next(iter));
+        if item.is_null() {
+            return match PyErr_Occurred().is_null() {
+                true => 0,
+                false => end_iteration(_thread),
+            };
+        }
+        debug_assert_eq!(Py_SIZE(item) as i64, count);
+        for k in 0..count {
+            *out.add(k as usize) = Py_NewRef(PyTuple_GET_ITEM(item, k as Py_ssize_t));
+        }
+        // Mostly the iterator keeps the tuple for its next item.
+        Py_DECREF(item);
+        1
+    }
+}
+
 pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> i64 {
     // SAFETY: the running thread, with the lock held, and a live operand; there is room for a
     // result.
@@ -84,7 +109,12 @@ pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> 
             return 0;
         }
         generators::announce();
-        if PyType_HasFeature(Py_TYPE(iter), Py_TPFLAGS_HEAPTYPE) != 0 {
+        // Others have no plan for a class.
+        let class = Py_TYPE(iter);
+        let gives_tuples = class == &raw mut PyEnum_Type
+            || class == &raw mut PyZip_Type
+            || class == &raw mut PyDictIterItem_Type;
+        if gives_tuples || PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 {
             sampling::count([iter]);
         }
         let Some(next) = (*Py_TYPE(iter)).tp_iternext else {

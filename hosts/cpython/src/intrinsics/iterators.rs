@@ -1,6 +1,7 @@
 //! Iterators of ranges, lists and tuples, advanced in place.
 
 use super::Set;
+use super::attributes::check;
 use super::containers::element;
 use super::numbers::int_unbox;
 use crate::abi::{counts, list, list_iter, object, range, range_iter, tuple, tuple_iter};
@@ -9,7 +10,53 @@ use cladonia::host::names;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
 
+/// `(object, place)`: the number at the offset is far from the largest one.
+pub const CHECK_NUMBER: &str = "check_number";
+/// `(object, place) -> number`: adds 1 to the number at the offset; returns the one of before.
+pub const COUNT_ON: &str = "count_on";
+/// `(object, place)`: the C int at the offset is 0.
+pub const CHECK_NO_FLAG: &str = "check_no_flag";
+
 pub(super) fn define(set: &mut Set<'_>) {
+    set.add(
+        CHECK_NUMBER,
+        &[Ty::Ptr, Ty::I64],
+        &[],
+        Effects::READS,
+        |b, p, _| {
+            let place = b.op(Opcode::Padd, &[p[0], p[1]]);
+            let number = b.load(Width::I64, place, 0);
+            // No loop counts from here to the end.
+            let far = b.icmp_imm(IntCond::Slt, number, 1 << 62);
+            check(b, far);
+        },
+    );
+    set.add(
+        CHECK_NO_FLAG,
+        &[Ty::Ptr, Ty::I64],
+        &[],
+        Effects::READS,
+        |b, p, _| {
+            let place = b.op(Opcode::Padd, &[p[0], p[1]]);
+            let flag = b.load(Width::I32, place, 0);
+            let none = b.icmp_imm(IntCond::Eq, flag, 0);
+            check(b, none);
+        },
+    );
+    set.add(
+        COUNT_ON,
+        &[Ty::Ptr, Ty::I64],
+        &[Ty::I64],
+        Effects::WRITES,
+        |b, p, _| {
+            let place = b.op(Opcode::Padd, &[p[0], p[1]]);
+            let number = b.load(Width::I64, place, 0);
+            let one = b.iconst(1);
+            let next = b.op(Opcode::Iadd, &[number, one]);
+            b.store(Width::I64, place, 0, next);
+            b.ret(&[number]);
+        },
+    );
     set.add(
         names::RANGE_NEXT,
         &[Ty::Ptr],

@@ -124,7 +124,18 @@ impl CPythonWorld<'_> {
                 receiver: None,
             };
             let first = Type::from_class(objects::class_handle(owner));
-            Some(self.any(&target, given, Some(first), Type::OBJECT))
+            let views = [
+                (c"items", &raw mut PyDictItems_Type),
+                (c"keys", &raw mut PyDictKeys_Type),
+                (c"values", &raw mut PyDictValues_Type),
+            ];
+            let name = CStr::from_ptr((*method).ml_name);
+            let view = views.iter().find(|(method, _)| *method == name);
+            let view = view.filter(|_| owner == &raw mut PyDict_Type && given == 0);
+            let result = view.map_or(Type::OBJECT, |(_, class)| {
+                Type::from_class_exact(objects::class_handle(*class))
+            });
+            Some(self.any(&target, given, Some(first), result))
         }
     }
 
@@ -153,6 +164,8 @@ impl CPythonWorld<'_> {
                 &raw mut PyDict_Type,
                 &raw mut PySet_Type,
                 &raw mut PyFrozenSet_Type,
+                &raw mut PyEnum_Type,
+                &raw mut PyZip_Type,
             ];
             let target = Target {
                 callable: object,

@@ -11,13 +11,14 @@
 //! interpreter does.
 
 use super::attributes::class_assumption;
-use super::classes::is_versioned;
+use super::classes::{is_immutable, is_versioned};
 use super::{CPythonWorld, Name, call, class_of, handle_of};
+use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj};
 use crate::objects;
 use cladonia::bytecode::{BinaryOp, CompareOp, INPLACE, Op};
 use cladonia::facts::Assumption;
-use cladonia::host::{Operator, OperatorPlan, code_of};
+use cladonia::host::{Operator, OperatorPlan, Parts, code_of};
 use cladonia::types::{ObjectHandle, Type};
 use pyo3_ffi::*;
 use std::ffi::CStr;
@@ -158,6 +159,10 @@ impl CPythonWorld<'_> {
                 (Operator::Unpack(count), &[a]) => {
                     return self.plan_items(a, count, assumptions);
                 }
+                (Operator::UnpackNext(count), &[a]) => {
+                    return self.plan_next_items(a, count);
+                }
+                (Operator::Iter, &[a]) if is_immutable(a) => return plan_iterator(a),
                 (Operator::Iter, &[a]) => {
                     let function = method(a, c"__iter__")?;
                     if method(a, c"__next__").is_none() || !self.returns_first(function) {
@@ -208,6 +213,74 @@ impl CPythonWorld<'_> {
                 .map(|index| call(ids.load_item, &[index.into()]))
                 .collect(),
             assumptions,
+        })
+    }
+}
+
+/// The iterator of an object of a builtin class.
+///
+/// # Safety
+/// A live class.
+unsafe fn plan_iterator(class: *mut PyTypeObject) -> Option<OperatorPlan> {
+    let assumptions = Vec::new();
+    let classes = [
+        (&raw mut PyDict_Type, &raw mut PyDictIterKey_Type),
+        (&raw mut PyDictKeys_Type, &raw mut PyDictIterKey_Type),
+        (&raw mut PyDictValues_Type, &raw mut PyDictIterValue_Type),
+        (&raw mut PyDictItems_Type, &raw mut PyDictIterItem_Type),
+    ];
+    if let Some((_, iterator)) = classes.iter().find(|(of, _)| *of == class) {
+        // SAFETY: a static class.
+        let ty = Type::from_class_exact(unsafe { objects::class_handle(*iterator) });
+        return Some(OperatorPlan::Iterator { ty, assumptions });
+    }
+    let itself: getiterfunc = PyObject_SelfIter;
+    // SAFETY: the caller's.
+    let is_itself = unsafe { (*class).tp_iter }.is_some_and(|f| ptr::fn_addr_eq(f, itself));
+    is_itself.then_some(OperatorPlan::Operand { assumptions })
+}
+
+impl CPythonWorld<'_> {
+    /// The next item of an iterator of a class whose items are tuples.
+    ///
+    /// # Safety
+    /// A live class.
+    unsafe fn plan_next_items(&self, class: *mut PyTypeObject, count: u32) -> Option<OperatorPlan> {
+        let are_pairs = [&raw mut PyEnum_Type, &raw mut PyDictIterItem_Type].contains(&class);
+        let guards = if are_pairs && count == 2 {
+            Vec::new()
+        } else if class == &raw mut PyZip_Type {
+            // A `zip` has the number of its iterators where a tuple has that of its items.
+            vec![call(self.ids.check_size, &[count.into()])]
+        } else {
+            return None;
+        };
+        let ids = &self.ids;
+        let load = |place: i32| call(ids.load_field, &[place.into()]);
+        let parts = if class == &raw mut PyEnum_Type {
+            let index = [i64::from(abi::enumerate::INDEX)];
+            Some(Parts {
+                guards: vec![call(ids.check_number, &index)],
+                index: Some(call(ids.count_on, &index)),
+                iterators: vec![vec![load(abi::enumerate::ITERATOR)]],
+            })
+        } else if class == &raw mut PyZip_Type {
+            let loads = |k: u32| {
+                let iterators = load(abi::zip::ITERATORS);
+                vec![iterators, call(ids.load_item, &[k.into()])]
+            };
+            Some(Parts {
+                guards: vec![call(ids.check_no_flag, &[abi::zip::STRICT.into()])],
+                index: None,
+                iterators: (0..count).map(loads).collect(),
+            })
+        } else {
+            None
+        };
+        Some(OperatorPlan::NextItems {
+            guards,
+            parts: parts.filter(|_| count > 0),
+            assumptions: Vec::new(),
         })
     }
 }

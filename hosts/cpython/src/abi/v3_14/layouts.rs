@@ -332,6 +332,18 @@ layout! {
         STEP = 32, "`step`.";
     }
 
+    /// `enumobject`.
+    enumerate {
+        INDEX = 16, "`en_index`.";
+        ITERATOR = 24, "`en_sit`.";
+    }
+
+    /// `zipobject`.
+    zip {
+        ITERATORS = 24, "`ittuple`.";
+        STRICT = 40, "`strict`.";
+    }
+
     /// `_PyRangeIterObject`: C longs.
     range_iter {
         START = 16, "`start`.";
