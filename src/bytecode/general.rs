@@ -10,6 +10,9 @@
 /// Added to the number of a comparison, for operations that take both kinds of operators.
 pub const COMPARISON: i64 = 256;
 
+/// The number of no intrinsic.
+pub const NO_INTRINSIC: i64 = -1;
+
 /// The result of a general operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gives {
@@ -196,9 +199,10 @@ general_ops! {
     /// `__get__` has raised: an AttributeError gets the name and the object, unless it has some.
     /// The exception stays.
     GetterRaised "getter_raised" (frame) 1 1 Nothing;
-    /// The items of an iterator's next item, a tuple of so many (the immediate): `for a, b in
-    /// zip(...)`.
-    NextItems "next_items" (thread outputs) 1 1 Next;
+    /// The items of an iterator's next item, a tuple of so many (the first immediate): `for a, b in
+    /// zip(...)`. The second is the number of the host's intrinsic that is tried first, or
+    /// [`NO_INTRINSIC`].
+    NextItems "next_items" (thread outputs) 2 1 Next;
     /// The end of an iteration whose `__next__` has raised: clears the exception if it is a
     /// StopIteration, else it stays.
     EndIteration "end_iteration" (thread quiet) 0 0 Nothing;

@@ -27,7 +27,7 @@ mod verify;
 
 pub use awaited::{Awaited, Operation};
 pub use builder::{BuildError, CodeBuilder, Label};
-pub use general::{COMPARISON, GeneralInfo, GeneralOp, Gives};
+pub use general::{COMPARISON, GeneralInfo, GeneralOp, Gives, NO_INTRINSIC};
 pub use ops::{
     ArgKind, BinaryIntrinsic, BinaryOp, CompareOp, Conversion, FunctionAttribute, INPLACE, Op,
     OpInfo, SpecialMethod, UnaryIntrinsic,

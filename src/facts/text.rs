@@ -434,10 +434,12 @@ impl Display for OperatorPlan {
             }
             OperatorPlan::NextItems {
                 guards,
+                fast,
                 parts,
                 assumptions,
             } => {
                 write!(f, "next_items{}", Each("check", guards))?;
+                write!(f, "{}", Each("fast", fast.as_slice()))?;
                 if let Some(parts) = parts {
                     write!(f, " parts{}", Each("check", &parts.guards))?;
                     write!(f, "{}", Each("index", parts.index.as_slice()))?;
@@ -857,6 +859,10 @@ fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
     if line.eat_word("next_items") {
         return Ok(OperatorPlan::NextItems {
             guards: read_each(line, "check", IntrinsicCall::read)?,
+            fast: match line.eat_word("fast") {
+                true => Some(IntrinsicCall::read(line)?),
+                false => None,
+            },
             parts: read_parts(line)?,
             assumptions: read_assumptions(line, scope)?,
         });

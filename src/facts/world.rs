@@ -275,6 +275,9 @@ pub enum OperatorPlan {
         /// Checks `(iterator, imms...) -> ()` that the next item, if there is one, is a tuple of
         /// as many.
         guards: Vec<IntrinsicCall>,
+        /// `(iterator) -> ptr...`: the items, each with a new reference. Fails, before it has any
+        /// effect, where `NextItems` must be called.
+        fast: Option<IntrinsicCall>,
         /// The iterators from which that item's own items come, if the loop may advance them itself.
         parts: Option<Parts>,
         /// The facts to watch.

@@ -783,6 +783,7 @@ pub(crate) fn is_builtin_exact(ty: Type) -> bool {
         Type::RANGE_ITER,
         Type::LIST_ITER,
         Type::TUPLE_ITER,
+        Type::DICT_ITEM_ITER,
     ]
     .iter()
     .any(|t| ty <= *t && !ty.is_bottom())

@@ -3,7 +3,8 @@
 use super::Lower;
 use super::hop::HighLevelOp;
 use super::shown::Shadows;
-use crate::facts::IntrinsicCall;
+use crate::bytecode::NO_INTRINSIC;
+use crate::facts::{IntrinsicCall, IntrinsicId};
 use crate::hir::{GeneralOp, Gives};
 use crate::host::names;
 use crate::lir::{self, IntCond, Signature};
@@ -20,6 +21,9 @@ impl HighLevelOp<'_, '_> {
                 return None;
             }
             GeneralOp::OperatorRest => return Some(self.operator_rest(imms)),
+            GeneralOp::NextItems if imms[1] != NO_INTRINSIC => {
+                return Some(self.next_items(imms));
+            }
             GeneralOp::Binary if self.are_ints() => {
                 return self.general(GeneralOp::BinaryInts, imms);
             }
@@ -95,6 +99,40 @@ impl HighLevelOp<'_, '_> {
             self.lower.outputs.insert(self.v, loads);
         }
         result
+    }
+
+    /// The items of an iterator's next item, by an intrinsic, or where that fails by the helper.
+    fn next_items(&mut self, imms: [i64; 2]) -> lir::Value {
+        let (count, iter) = (imms[0] as usize, self.object(0));
+        let id = IntrinsicId::from_u32(imms[1] as u32);
+        let (slow, go) = (self.b().cold_block(), self.b().block());
+        let more = self.b().param(go, Ty::Bool);
+        let outputs: Vec<lir::Value> = (0..count).map(|_| self.b().param(go, Ty::Ptr)).collect();
+        let mut results = vec![self.b().bconst(true)];
+        results.extend(self.lower.perform(id, &[iter], Some(slow)));
+        self.b().jump(go, &results);
+        self.b().switch_to(slow);
+        let before = self.lower.published();
+        self.publish();
+        let slot = self.b().slot(8 * count.max(2) as u32);
+        let buffer = self.b().stack_addr(slot);
+        let mut operands = vec![self.lower.thread];
+        operands.extend(imms.map(|imm| self.b().iconst(imm)));
+        operands.extend([iter, buffer]);
+        let status = self.call(GeneralOp::NextItems.info().name, &operands)[0];
+        let failed = self.b().icmp_imm(IntCond::Slt, status, 0);
+        self.exception_is_here_if(failed);
+        let mut results = vec![self.b().icmp_imm(IntCond::Ne, status, 0)];
+        for k in 0..count {
+            results.push(self.b().load(Width::Ptr, buffer, 8 * k as i32));
+        }
+        self.b().jump(go, &results);
+        self.b().switch_to(go);
+        self.lower.forget_published(before);
+        let outputs = outputs.into_iter().map(|v| self.lower.reference(v));
+        let outputs = outputs.collect();
+        self.lower.outputs.insert(self.v, outputs);
+        more
     }
 
     /// True if both operands are exact ints.

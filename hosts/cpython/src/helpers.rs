@@ -135,7 +135,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::GetIter => entry!(unpack::get_iter, 2),
         G::IterNext => entry!(unpack::iter_next, 3),
         G::GetterRaised => entry!(attributes::getter_raised, 3),
-        G::NextItems => entry!(unpack::next_items, 4),
+        G::NextItems => entry!(unpack::next_items, 5),
         G::EndIteration => entry!(unpack::end_iteration, 1),
         G::BuildTuple => entry!(build::build_tuple, 2),
         G::BuildList => entry!(build::build_list, 2),

@@ -1,6 +1,6 @@
 //! Iteration, unpacking, and the making and filling of containers.
 
-use crate::bytecode::{ConstValue, GeneralOp as G, Instr, Op as B, Pc, Reason};
+use crate::bytecode::{ConstValue, GeneralOp as G, Instr, NO_INTRINSIC, Op as B, Pc, Reason};
 use crate::facts::{Operator, OperatorPlan, Parts};
 use crate::hir::build::Builder;
 use crate::hir::function::{Edge, Entry, Term, Value};
@@ -175,6 +175,7 @@ impl Builder<'_> {
         }
         let OperatorPlan::NextItems {
             guards,
+            fast,
             parts,
             assumptions,
         } = self.world.operator(Operator::UnpackNext(n), &[ty])
@@ -190,7 +191,8 @@ impl Builder<'_> {
             self.for_iter_of_parts(instr, checked, parts, inner);
             return true;
         }
-        let more = self.general(G::NextItems, [n.into(), 0], vec![checked], Type::CBOOL);
+        let fast = fast.map_or(NO_INTRINSIC, |fast| i64::from(fast.id.as_u32()));
+        let more = self.general(G::NextItems, [n.into(), fast], vec![checked], Type::CBOOL);
         let outputs: Vec<Value> = (0..n)
             .map(|k| self.emit(Op::Output(k), vec![more], Type::OBJECT.opt()))
             .collect();

@@ -62,7 +62,13 @@ pub unsafe extern "C" fn end_iteration(_thread: Thread) -> i64 {
 
 /// The items of the next item of an iterator, which is a tuple of `count` items: that is checked
 /// before.
-pub unsafe extern "C" fn next_items(_thread: Thread, count: i64, iter: Obj, out: *mut Obj) -> i64 {
+pub unsafe extern "C" fn next_items(
+    _thread: Thread,
+    count: i64,
+    _fast: i64,
+    iter: Obj,
+    out: *mut Obj,
+) -> i64 {
     // SAFETY: the running thread, with the lock held, and a live iterator; there is room for so
     // many results.
     unsafe {

@@ -8,7 +8,7 @@
 use super::attributes::store_inline_value;
 use super::namespace::{find, replace};
 use super::{Context, Set};
-use crate::abi::{dict, dict_keys as keys, dict_values, object};
+use crate::abi::{counts, dict, dict_iter, dict_keys as keys, dict_values, object};
 use cladonia::facts::Effects;
 use cladonia::lir::{Block, Builder, IntCond, Opcode, Term, Value};
 use cladonia::ll::{Ty, Width};
@@ -37,11 +37,19 @@ pub const STORE_DICT_VALUE: &str = "store_dict_value";
 /// else replaces the value in the dictionary; fails if there is none.
 pub const STORE_INSTANCE_VALUE: &str = "store_instance_value";
 
+/// `(iterator) -> key, value`: advances an iterator of the items of a dict whose next entry is in
+/// use; fails at the end, and for anything that is not simple, such as values that instances share
+/// keys for.
+pub const NEXT_ITEM: &str = "dict_next_item";
+
 const PTR: Ty = Ty::Ptr;
 const INT: Ty = Ty::I64;
 
 pub(super) fn define(set: &mut Set<'_>) {
     let (reads, writes) = (Effects::READS, Effects::WRITES);
+    set.add(NEXT_ITEM, &[PTR], &[PTR, PTR], writes, |b, p, _| {
+        next_item(b, p[0]);
+    });
     let params = [PTR, INT, PTR, PTR];
     set.add(CHECK_DICT_LACKS, &params, &[], reads, |b, p, context| {
         dict_lacks(b, p[0], p[1], p[2], p[3], context);
@@ -267,4 +275,75 @@ fn dict_lacks(
     let lacks = b.icmp_imm(IntCond::Eq, has, 0);
     b.guard(lacks, fails);
     b.ret(&[]);
+}
+
+/// The entry at the position of an iterator, if the dict has not changed its size.
+fn next_item(b: &mut Builder<'_>, iter: Value) {
+    let fail = b.cold_block();
+    let go_if = |b: &mut Builder<'_>, cond: Value| {
+        let go = b.block();
+        b.br(cond, go, &[], fail, &[]);
+        b.switch_to(go);
+    };
+    let table = b.load(Width::Ptr, iter, dict_iter::DICT);
+    let none = b.is_null(table);
+    let some = b.op(Opcode::Bnot, &[none]);
+    go_if(b, some);
+    let (used, now) = (
+        b.load(Width::I64, iter, dict_iter::USED),
+        b.load(Width::I64, table, dict::USED),
+    );
+    let same = b.icmp(IntCond::Eq, used, now);
+    go_if(b, same);
+    let left = b.load(Width::I64, iter, dict_iter::LEFT);
+    let more = b.icmp_imm(IntCond::Sgt, left, 0);
+    go_if(b, more);
+    let values = b.load(Width::Ptr, table, dict::VALUES);
+    let combined = b.is_null(values);
+    go_if(b, combined);
+    let names = b.load(Width::Ptr, table, dict::KEYS);
+    let position = b.load(Width::I64, iter, dict_iter::POSITION);
+    let count = b.load(Width::I64, names, keys::NENTRIES);
+    let inside = b.icmp(IntCond::Slt, position, count);
+    go_if(b, inside);
+    let one = b.iconst(1);
+    let log2 = b.load(Width::U8, names, keys::LOG2_INDEX_BYTES);
+    let index_bytes = b.op(Opcode::Ishl, &[one, log2]);
+    let entries = b.op(Opcode::Padd, &[names, index_bytes]);
+    let kind = b.load(Width::U8, names, keys::KIND);
+    let general = b.icmp_imm(IntCond::Eq, kind, keys::KIND_GENERAL.into());
+    let (hashed, text, found) = (b.block(), b.block(), b.block());
+    let (key, value) = (b.param(found, PTR), b.param(found, PTR));
+    b.br(general, hashed, &[], text, &[]);
+    let forms = [
+        (
+            hashed,
+            keys::GENERAL_ENTRY_SIZE,
+            keys::GENERAL_ENTRY_KEY,
+            keys::GENERAL_ENTRY_VALUE,
+        ),
+        (text, keys::UNICODE_ENTRY_SIZE, 0, keys::UNICODE_ENTRY_VALUE),
+    ];
+    for (form, size, of_key, of_value) in forms {
+        b.switch_to(form);
+        let size = b.iconst(size.into());
+        let offset = b.op(Opcode::Imul, &[position, size]);
+        let entry = b.op(Opcode::Padd, &[entries, offset]);
+        let key = b.load(Width::Ptr, entry, keys::INDICES + of_key);
+        let value = b.load(Width::Ptr, entry, keys::INDICES + of_value);
+        b.jump(found, &[key, value]);
+    }
+    b.switch_to(found);
+    let hole = b.is_null(value);
+    let filled = b.op(Opcode::Bnot, &[hole]);
+    go_if(b, filled);
+    let next = b.op(Opcode::Iadd, &[position, one]);
+    b.store(Width::I64, iter, dict_iter::POSITION, next);
+    let fewer = b.op(Opcode::Isub, &[left, one]);
+    b.store(Width::I64, iter, dict_iter::LEFT, fewer);
+    counts::take(b, key);
+    counts::take(b, value);
+    b.ret(&[key, value]);
+    b.switch_to(fail);
+    b.terminate(Term::Fail);
 }

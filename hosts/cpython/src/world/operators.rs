@@ -277,8 +277,10 @@ impl CPythonWorld<'_> {
         } else {
             None
         };
+        let is_of_dict = class == &raw mut PyDictIterItem_Type;
         Some(OperatorPlan::NextItems {
             guards,
+            fast: is_of_dict.then(|| call(ids.dict_next_item, &[])),
             parts: parts.filter(|_| count > 0),
             assumptions: Vec::new(),
         })

@@ -332,6 +332,14 @@ layout! {
         STEP = 32, "`step`.";
     }
 
+    /// `dictiterobject`: the iterator of a view.
+    dict_iter {
+        DICT = 16, "`di_dict`, null at the end.";
+        USED = 24, "`di_used`.";
+        POSITION = 32, "`di_pos`, the index of the next entry.";
+        LEFT = 48, "`len`, the number of entries that are left.";
+    }
+
     /// `enumobject`.
     enumerate {
         INDEX = 16, "`en_index`.";
