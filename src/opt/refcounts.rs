@@ -391,7 +391,7 @@ fn last_taken(f: &Function, b: Block) -> Option<usize> {
 
 /// Returns true if references may be taken behind the instruction as well as before it.
 fn is_apart(f: &Function, v: Value) -> bool {
-    let is_quiet = f.op(v).is_pure() || matches!(f.op(v), Op::IsClass(_));
+    let is_quiet = f.op(v).is_pure() || matches!(f.op(v), Op::IsClass(_) | Op::NumberOf(_));
     is_quiet && f.insts[v].state.is_none()
 }
 

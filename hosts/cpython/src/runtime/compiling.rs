@@ -458,6 +458,11 @@ unsafe fn make_unit(
         &mut state.profile.borrow_mut(),
         &code,
     );
+    sampling::expect_functions(
+        &state.locals.borrow(),
+        &mut state.profile.borrow_mut(),
+        &code,
+    );
     let sites = state.sites.borrow();
     sites.expect(&mut state.profile.borrow_mut(), &code);
     drop(sites);

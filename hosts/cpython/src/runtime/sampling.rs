@@ -554,11 +554,12 @@ const MAX_LOOKED_AT: u32 = 12;
 const MAX_CLASSES: usize = 8;
 
 /// The classes of a code object's locals while it was interpreted, by their versions: of the
-/// arguments at calls, and of all locals at back edges.
+/// arguments at calls, and of all locals at back edges. Of locals that are functions, these too.
 #[derive(Clone, Default)]
 pub struct Locals {
     arguments: Vec<Vec<u32>>,
     others: Vec<Vec<u32>>,
+    functions: Vec<Callees>,
 }
 
 impl Locals {
@@ -578,7 +579,10 @@ impl Locals {
     /// The frame's code object has `count` arguments.
     pub unsafe fn note_arguments(&mut self, frame: Frame, count: i32) {
         // SAFETY: the caller's.
-        unsafe { note_locals(&mut self.arguments, frame, count) }
+        unsafe {
+            note_locals(&mut self.arguments, frame, count);
+            self.note_functions(frame, count);
+        }
     }
 
     /// Records the classes of a frame's locals, at a back edge.
@@ -587,7 +591,28 @@ impl Locals {
     /// The frame's code object has `count` locals.
     pub unsafe fn note(&mut self, frame: Frame, count: i32) {
         // SAFETY: the caller's.
-        unsafe { note_locals(&mut self.others, frame, count) }
+        unsafe {
+            note_locals(&mut self.others, frame, count);
+            self.note_functions(frame, count);
+        }
+    }
+
+    /// # Safety
+    /// As for [`note_locals`].
+    unsafe fn note_functions(&mut self, frame: Frame, count: i32) {
+        let count = count.min(MAX_LOOKED_AT as i32);
+        let known = self.functions.len().max(count as usize);
+        self.functions.resize(known, Callees::default());
+        // SAFETY: the caller's; a frame has its code object.
+        unsafe {
+            let code = abi::slots::code(frame);
+            for (slot, functions) in (0..count).zip(&mut self.functions) {
+                let local = abi::slots::get(frame, abi::frame::LOCALSPLUS + 8 * slot);
+                if !local.is_null() && Py_TYPE(local) == &raw mut PyFunction_Type {
+                    functions.note_function(code, local);
+                }
+            }
+        }
     }
 }
 
@@ -714,6 +739,46 @@ pub fn expect_locals(locals: &Locals, profile: &mut SiteProfile, code: &Code) {
     }
 }
 
+/// Adds the functions that a local was to the profile of the calls of it, if there were several:
+/// the interpreter remembers only the last one.
+pub fn expect_functions(locals: &Locals, profile: &mut SiteProfile, code: &Code) {
+    for (at, pair) in code.instrs.windows(2).enumerate() {
+        let [load, next] = pair else { continue };
+        let is_load = matches!(load.op, Op::LoadFast | Op::LoadFastBorrow);
+        if !is_load || next.op != Op::PushNull {
+            continue;
+        }
+        let functions = locals.functions.get(load.arg as usize);
+        let Some(functions) = functions.filter(|functions| functions.versions.len() > 1) else {
+            continue;
+        };
+        if let Some(call) = call_behind(code, at + 2) {
+            let callees = profile.callees.entry(call).or_default();
+            for &version in &functions.versions {
+                callees.add(version, |callees| &mut callees.versions);
+            }
+            // That is no failure of a guard.
+            callees.has_news = false;
+        }
+    }
+}
+
+/// The call of a callable that is on the stack before the instruction at an index, if there is no
+/// branch before the call.
+fn call_behind(code: &Code, start: usize) -> Option<Pc> {
+    let mut depth = 0;
+    for (at, instr) in code.instrs.iter().enumerate().skip(start) {
+        if instr.op == Op::Call && instr.arg == depth {
+            return Some(Pc(at as u32));
+        }
+        let after = instr
+            .successors(depth)
+            .filter(|after| after.jump.is_none())?;
+        depth = after.next?;
+    }
+    None
+}
+
 /// Adds the functions that calls were sampled to call to the profile of a compile: a single one as
 /// the hint of a call that has none, and the class of an object that is no function, followed by
 /// the function that it forwards its calls to. A function that the code itself creates is known by
@@ -745,9 +810,14 @@ pub unsafe fn tell_callees(
     for (&pc, callees) in &profile.callees {
         let functions: Vec<Type> = callees.versions.iter().filter_map(named).collect();
         let instr = code.instrs.get_mut(pc.0 as usize);
-        // SAFETY: the caller's.
+        // SAFETY: the caller's; the class is alive. One without `__call__` in Python has no plan.
         let class = match callees.classes[..] {
-            [version] => unsafe { class_of_version(version) },
+            [version] => unsafe {
+                class_of_version(version).filter(|class| {
+                    let class = class.as_type();
+                    partials::is_partial(class) || operators::has_method(class, c"__call__")
+                })
+            },
             _ => None,
         };
         if let Some(class) = class {
