@@ -36,6 +36,10 @@ pub struct CodeState {
     pub shape: CodeShape,
     /// Interpreted calls counted.
     pub calls: Cell<u64>,
+    /// Starts of its frames that were observed.
+    pub starts: Cell<u64>,
+    /// Those of them that C code called.
+    pub starts_from_c: Cell<u64>,
     /// Calls by native code that the interpreter ran.
     pub fallbacks: Cell<u64>,
     /// Nanoseconds that a start saves once the generators to which it delegates run natively.
@@ -273,6 +277,8 @@ impl CodeState {
         CodeState {
             shape,
             calls: Cell::new(0),
+            starts: Cell::new(0),
+            starts_from_c: Cell::new(0),
             fallbacks: Cell::new(0),
             delegated: Cell::new(0),
             bypassed: Cell::new(0),

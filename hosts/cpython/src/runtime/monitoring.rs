@@ -357,6 +357,11 @@ unsafe fn start_event(gil: Gil, code: Object) -> Object {
         if state.shape.is_generator() && generators::lead_consumer(gil, &state, frame) {
             return none();
         }
+        let caller: Frame = get(frame, f::PREVIOUS);
+        let is_from_c = caller.is_null() || !abi::frames::is_activation(get(caller, f::OWNER));
+        state.starts.update(|starts| starts + 1);
+        let from_c = &state.starts_from_c;
+        from_c.update(|starts| starts + u64::from(is_from_c));
         let verdict = worth::of_call(gil, &state);
         let weighs = runtime.options.get().weighs;
         if weighs && Locals::are_due_at_call(state.calls.get()) {
