@@ -106,8 +106,8 @@ impl GetterArg {
 }
 
 /// The parts of an iterator over tuples, such as `enumerate` and `zip`: each of its items consists
-/// of a number, if there is one, and of an item of each of some iterators. It ends with the first of
-/// these that does.
+/// of a number, if there is one, and of an item of each of some iterators. It ends with the first
+/// of these that does.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parts {
     /// Checks `(iterator, imms...) -> ()` that it has this form.
@@ -278,7 +278,8 @@ pub enum OperatorPlan {
         /// `(iterator) -> ptr...`: the items, each with a new reference. Fails, before it has any
         /// effect, where `NextItems` must be called.
         fast: Option<IntrinsicCall>,
-        /// The iterators from which that item's own items come, if the loop may advance them itself.
+        /// The iterators from which that item's own items come, if the loop may advance them
+        /// itself.
         parts: Option<Parts>,
         /// The facts to watch.
         assumptions: Vec<Assumption>,

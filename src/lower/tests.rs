@@ -267,6 +267,7 @@ fn immediates(host: &Host) -> Vec<String> {
         "LongExact",
         "overflow",
         "0x10",
+        "0x10 0 1",
         "0x10 [8]",
         "[0]",
         "[0, 0]",

@@ -39,6 +39,9 @@ typedef struct _dictvalues Values;
 /* What no header has, as the sources say it; the self-test and whoever reads them look at objects too. */
 typedef struct { PyObject_HEAD PyObject *start, *stop, *step, *length; } Range;
 typedef struct { PyObject_HEAD Py_ssize_t index; PyObject *doc; } TupleGetter;
+typedef struct { PyObject_HEAD PyDictObject *di_dict; Py_ssize_t di_used, di_pos; PyObject *di_result; Py_ssize_t len; } DictIter;
+typedef struct { PyObject_HEAD Py_ssize_t en_index; PyObject *en_sit, *en_result, *en_longindex, *one; } Enumerate;
+typedef struct { PyObject_HEAD Py_ssize_t tuplesize; PyObject *ittuple, *result; int strict; } Zip;
 typedef struct { Py_ssize_t ce_size; void *ce_extras[1]; } CodeExtra;
 typedef struct {
     PyObject_VAR_HEAD
@@ -319,6 +322,14 @@ int main(void)
     O(range, START, Range, start);
     O(range, STOP, Range, stop);
     O(range, STEP, Range, step);
+    O(dict_iter, DICT, DictIter, di_dict);
+    O(dict_iter, USED, DictIter, di_used);
+    O(dict_iter, POSITION, DictIter, di_pos);
+    O(dict_iter, LEFT, DictIter, len);
+    O(enumerate, INDEX, Enumerate, en_index);
+    O(enumerate, ITERATOR, Enumerate, en_sit);
+    O(zip, ITERATORS, Zip, ittuple);
+    O(zip, STRICT, Zip, strict);
     O(range_iter, START, _PyRangeIterObject, start);
     O(range_iter, STEP, _PyRangeIterObject, step);
     O(range_iter, LEN, _PyRangeIterObject, len);

@@ -521,6 +521,7 @@ mod tests {
         Some(AttrPlan::Field {
             guards: vec![call(0, guard)],
             load: call(1, place),
+            now: None,
             assumptions: Vec::new(),
         })
     }

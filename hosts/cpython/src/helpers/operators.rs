@@ -25,7 +25,8 @@ pub unsafe extern "C" fn binary(op: i64, a: Obj, b: Obj) -> Obj {
     }
 }
 
-/// An operator on two exact ints: the function of `int`, without a search for the operands' classes.
+/// An operator on two exact ints: the function of `int`, without a search for the operands'
+/// classes.
 pub unsafe extern "C" fn binary_ints(op: i64, a: Obj, b: Obj) -> Obj {
     static FUNCTIONS: OnceLock<[binaryfunc; 2 * INPLACE as usize]> = OnceLock::new();
     // SAFETY: live exact ints, and one of the interpreter's numbers; the slots of `int` never

@@ -37,7 +37,7 @@ const FIRST_ITERATIONS: u64 = 400;
 const ENTRY: i64 = 125;
 
 /// Time that a call by C code, such as that of a key of `sorted`, takes less into native code than
-/// into interpreted code, in tenths of a nanosecond: it starts the interpreter's loop for one frame.
+/// into interpreted code, in tenths of a nanosecond: the interpreter's loop starts for one frame.
 const FROM_C: i64 = 80;
 
 /// Extra time of a call from native into interpreted code, over one from interpreted code, in
@@ -158,8 +158,8 @@ pub unsafe fn share(gil: Gil, state: &CodeState, entry: i64) -> f64 {
     profile.saved(state, entry) as f64 / needed.max(1.0)
 }
 
-/// Extra time of a call of a code object into native code, over one into interpreted code, in tenths
-/// of a nanosecond: less than nothing if most of its calls come from C code.
+/// Extra time of a call of a code object into native code, over one into interpreted code, in
+/// tenths of a nanosecond: less than nothing if most of its calls come from C code.
 fn extra_of_entry(state: &CodeState) -> i64 {
     let starts = state.starts.get().max(1) as i64;
     ENTRY - (ENTRY + FROM_C) * state.starts_from_c.get() as i64 / starts

@@ -8,7 +8,10 @@ use crate::intrinsics::tests::{Machine, shown_borrowed};
 use crate::objects;
 use crate::testing::{get, run, with_python};
 use cladonia::facts::Assumption;
-use cladonia::host::{Argument, AttrPlan, Binds, Builtin, Callee, IntrinsicCall, StorePlan, World};
+use cladonia::host::{
+    Argument, AttrPlan, Binds, Builtin, Callee, GetterArg, IntrinsicCall, Operator, OperatorPlan,
+    StorePlan, World,
+};
 use cladonia::types::Type;
 use pyo3_ffi::*;
 
@@ -31,6 +34,17 @@ class Slotted:
     def method(self): pass
 class Dynamic:
     def __getattr__(self, name): return name
+class Searched(Dynamic):
+    def __getattribute__(self, name): return name
+class Descriptor:
+    def __get__(self, obj, cls): return 'descriptor'
+class DataDescriptor(Descriptor):
+    def __set__(self, obj, value): pass
+class Described:
+    first, second = DataDescriptor(), Descriptor()
+Pair = __import__('collections').namedtuple('Pair', 'left right')
+pair = Pair(1, 2)
+searched, described = Searched(), Described()
 class Guarded:
     def __setattr__(self, name, value): pass
 class Number(int):
@@ -165,11 +179,15 @@ fn loads_agree_with_the_interpreter_or_have_no_plan() {
             ("full", "default", "'class default'"),
             ("full", "shadowed", "3"),
             ("bare", "shadowed", "unset"),
-            ("full", "absent", "general"),
+            ("full", "absent", "absent"),
+            ("numbered", "absent", "unset"),
+            ("number", "anything", "unset"),
+            ("items", "absent", "absent"),
+            ("searched", "anything", "general"),
+            ("pair", "left", "1"),
             ("slotted", "x", "'sx'"),
             ("slotted", "y", "unset"),
             ("slotted", "method", "method"),
-            ("dynamic", "anything", "general"),
             ("number", "method", "method"),
             ("numbered", "method", "guard"),
             ("items", "append", "method"),
@@ -187,6 +205,24 @@ fn loads_agree_with_the_interpreter_or_have_no_plan() {
         }
         assert!(load(world, m, scope, "full", "static").contains("Plain.static"));
         assert!(load(world, m, scope, "full", "computed").starts_with("getter <function"));
+        let fallback = load(world, m, scope, "dynamic", "anything");
+        assert!(fallback.starts_with("computed <function Dynamic.__getattr__"));
+        assert!(fallback.ends_with("(receiver, 'anything')"), "{fallback}");
+        for name in ["first", "second"] {
+            let described = load(world, m, scope, "described", name);
+            assert!(described.starts_with("computed <function Descriptor.__get__"));
+            assert!(
+                described.ends_with("receiver, <class 'Described'>)"),
+                "{described}"
+            );
+        }
+        // An attribute of its own hides `second` only.
+        run(
+            "described.first = described.__dict__['first'] = described.second = 5",
+            &[("described", get(scope, "described"))],
+        );
+        assert!(load(world, m, scope, "described", "first").starts_with("computed"));
+        assert_eq!(load(world, m, scope, "described", "second"), "5");
         // An instance that overrides the class's method, and one with a dictionary of its own.
         let AttrPlan::Constant {
             guards,
@@ -256,6 +292,8 @@ fn known_objects_have_constant_attributes() {
                 Some((shown_borrowed(value.token()), assumptions.len()))
             }
             AttrPlan::General => None,
+            // An instance has a class that may be assigned to: that is checked first.
+            AttrPlan::Field { guards, .. } => Some((format!("{} checks", guards.len()), 0)),
             other => panic!("{other:?}"),
         };
         assert_eq!(
@@ -283,7 +321,7 @@ fn known_objects_have_constant_attributes() {
         assert_eq!(value("Plain", "computed"), None);
         assert_eq!(value("Plain", "__name__"), None);
         assert_eq!(value("Plain", "mro"), None);
-        assert_eq!(value("full", "a"), None);
+        assert_eq!(value("full", "a"), Some(("2 checks".to_owned(), 0)));
     });
 }
 
@@ -367,5 +405,56 @@ fn callees_are_classified_by_their_kind() {
             let object = unsafe { PyTuple_GetItem(get(known, "values"), i as Py_ssize_t) };
             assert_eq!(callee(object), Callee::Builtin(builtin));
         }
+    });
+}
+
+#[test]
+fn a_namedtuple_is_unpacked_if_it_has_as_many_items() {
+    with_world(|world, m, scope| {
+        let items = |count| world.operator(Operator::Unpack(count), &[class_type(scope, "pair")]);
+        let at = get(scope, "pair") as u64;
+        for count in 1..4 {
+            let OperatorPlan::Items { guards, items, .. } = items(count) else {
+                panic!("no plan");
+            };
+            let fits = guards
+                .iter()
+                .all(|guard| applies(m, guard, &[at]).is_some());
+            assert_eq!(fits, count == 2);
+            if fits {
+                let loaded = items.iter().map(|item| applies(m, item, &[at]));
+                let loaded: Vec<String> = loaded.map(|v| shown_borrowed(v.unwrap())).collect();
+                assert_eq!(loaded, ["1", "2"]);
+            }
+        }
+        // A `zip` has the number of its iterators where a tuple has that of its items.
+        let scope = run("z = zip('ab', 'cd', 'ef')\nd = iter({1: 2}.items())", &[]);
+        let next = |object, count| {
+            let class = class_type(scope, object);
+            world.operator(Operator::UnpackNext(count), &[class])
+        };
+        for count in 2..4 {
+            let OperatorPlan::NextItems { guards, .. } = next("z", count) else {
+                panic!("no plan");
+            };
+            let at = get(scope, "z") as u64;
+            let fits = guards
+                .iter()
+                .all(|guard| applies(m, guard, &[at]).is_some());
+            assert_eq!(fits, count == 3);
+        }
+        assert!(matches!(next("d", 3), OperatorPlan::General));
+        let OperatorPlan::NextItems {
+            fast: Some(fast), ..
+        } = next("d", 2)
+        else {
+            panic!("no plan");
+        };
+        let at = get(scope, "d") as u64;
+        assert_eq!(
+            applies(m, &fast, &[at]).map(shown_borrowed),
+            Some("1".to_owned())
+        );
+        assert_eq!(applies(m, &fast, &[at]), None);
     });
 }

@@ -88,6 +88,7 @@ impl World for ReferenceWorld {
                 return AttrPlan::Field {
                     guards,
                     load: plan(intrinsics::LOAD_SLOT, index as i64),
+                    now: None,
                     assumptions,
                 };
             }
