@@ -199,6 +199,9 @@ general_ops! {
     /// `__get__` has raised: an AttributeError gets the name and the object, unless it has some.
     /// The exception stays.
     GetterRaised "getter_raised" (frame) 1 1 Nothing;
+    /// The next item of an iterator, by the host's intrinsic of this number, or where that fails as
+    /// [`IterNext`](Self::IterNext).
+    IterNextBy "iter_next_by" (thread outputs) 1 1 Next;
     /// The items of an iterator's next item, a tuple of so many (the first immediate): `for a, b in
     /// zip(...)`. The second is the number of the host's intrinsic that is tried first, or
     /// [`NO_INTRINSIC`].

@@ -293,6 +293,7 @@ impl Answer {
                 | OperatorPlan::Operand { assumptions }
                 | OperatorPlan::Forwards(Forwarding { assumptions, .. })
                 | OperatorPlan::Iterator { assumptions, .. }
+                | OperatorPlan::NextBy { assumptions, .. }
                 | OperatorPlan::NextItems { assumptions, .. }
                 | OperatorPlan::Items { assumptions, .. },
             )

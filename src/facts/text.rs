@@ -432,6 +432,9 @@ impl Display for OperatorPlan {
             OperatorPlan::Iterator { ty, assumptions } => {
                 write!(f, "iterator {ty}{}", Each("assume", assumptions))
             }
+            OperatorPlan::NextBy { fast, assumptions } => {
+                write!(f, "next_by {fast}{}", Each("assume", assumptions))
+            }
             OperatorPlan::NextItems {
                 guards,
                 fast,
@@ -856,6 +859,12 @@ fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
             assumptions: read_assumptions(line, scope)?,
         });
     }
+    if line.eat_word("next_by") {
+        return Ok(OperatorPlan::NextBy {
+            fast: IntrinsicCall::read(line)?,
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
     if line.eat_word("next_items") {
         return Ok(OperatorPlan::NextItems {
             guards: read_each(line, "check", IntrinsicCall::read)?,
@@ -875,8 +884,8 @@ fn read_operator(line: &mut Line, scope: &Scope) -> Parsed<OperatorPlan> {
         });
     }
     if !line.eat_word("method") {
-        let plans = "`method`, `identity`, `true`, `operand`, `forwards`, `iterator`, `next_items` \
-                     or `items`";
+        let plans = "`method`, `identity`, `true`, `operand`, `forwards`, `iterator`, `next_by`, \
+                     `next_items` or `items`";
         return line.expected(plans);
     }
     Ok(OperatorPlan::Method {

@@ -270,6 +270,14 @@ pub enum OperatorPlan {
         /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
+    /// For the next item of an iterator: the general operation `IterNextBy`.
+    NextBy {
+        /// `(iterator) -> ptr`: the item, a new reference. Fails, before it has any effect, where
+        /// the iterator's own function must be called, which is also its end.
+        fast: IntrinsicCall,
+        /// The facts to watch.
+        assumptions: Vec<Assumption>,
+    },
     /// For an iterator whose items are unpacked: the general operation `NextItems`.
     NextItems {
         /// Checks `(iterator, imms...) -> ()` that the next item, if there is one, is a tuple of

@@ -242,7 +242,10 @@ impl<'a> Audit<'a> {
                 edges.push((then, at.counts.clone()));
                 if matches!(
                     f.op(cond),
-                    Op::General(GeneralOp::IterNext | GeneralOp::NextItems, _)
+                    Op::General(
+                        GeneralOp::IterNext | GeneralOp::IterNextBy | GeneralOp::NextItems,
+                        _
+                    )
                 ) {
                     // When the iterator is exhausted there is no item.
                     at.counts.retain(|v, _| {

@@ -784,6 +784,7 @@ pub(crate) fn is_builtin_exact(ty: Type) -> bool {
         Type::LIST_ITER,
         Type::TUPLE_ITER,
         Type::DICT_ITEM_ITER,
+        Type::DICT_KEY_ITER,
     ]
     .iter()
     .any(|t| ty <= *t && !ty.is_bottom())

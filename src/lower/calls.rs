@@ -22,8 +22,9 @@ impl HighLevelOp<'_, '_> {
             }
             GeneralOp::OperatorRest => return Some(self.operator_rest(imms)),
             GeneralOp::NextItems if imms[1] != NO_INTRINSIC => {
-                return Some(self.next_items(imms));
+                return Some(self.next_by(op, imms[0] as usize, imms[1], &imms));
             }
+            GeneralOp::IterNextBy => return Some(self.next_by(op, 1, imms[0], &imms[..1])),
             GeneralOp::Binary if self.are_ints() => {
                 return self.general(GeneralOp::BinaryInts, imms);
             }
@@ -101,10 +102,11 @@ impl HighLevelOp<'_, '_> {
         result
     }
 
-    /// The items of an iterator's next item, by an intrinsic, or where that fails by the helper.
-    fn next_items(&mut self, imms: [i64; 2]) -> lir::Value {
-        let (count, iter) = (imms[0] as usize, self.object(0));
-        let id = IntrinsicId::from_u32(imms[1] as u32);
+    /// The next item of an iterator, or the items in it, by an intrinsic, or where that fails by the
+    /// operation's helper.
+    fn next_by(&mut self, op: GeneralOp, count: usize, id: i64, imms: &[i64]) -> lir::Value {
+        let iter = self.object(0);
+        let id = IntrinsicId::from_u32(id as u32);
         let (slow, go) = (self.b().cold_block(), self.b().block());
         let more = self.b().param(go, Ty::Bool);
         let outputs: Vec<lir::Value> = (0..count).map(|_| self.b().param(go, Ty::Ptr)).collect();
@@ -117,9 +119,11 @@ impl HighLevelOp<'_, '_> {
         let slot = self.b().slot(8 * count.max(2) as u32);
         let buffer = self.b().stack_addr(slot);
         let mut operands = vec![self.lower.thread];
-        operands.extend(imms.map(|imm| self.b().iconst(imm)));
+        for &imm in imms {
+            operands.push(self.b().iconst(imm));
+        }
         operands.extend([iter, buffer]);
-        let status = self.call(GeneralOp::NextItems.info().name, &operands)[0];
+        let status = self.call(op.info().name, &operands)[0];
         let failed = self.b().icmp_imm(IntCond::Slt, status, 0);
         self.exception_is_here_if(failed);
         let mut results = vec![self.b().icmp_imm(IntCond::Ne, status, 0)];

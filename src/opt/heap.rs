@@ -224,9 +224,10 @@ impl Own<'_> {
             Op::ListGet | Op::TupleGet | Op::ListIterNext | Op::TupleIterNext => Some(f.arg(v, 0)),
             Op::General(GeneralOp::GetItem | GeneralOp::GetIter, _) => Some(f.arg(v, 0)),
             Op::Output(_) => match f.op(f.arg(v, 0)) {
-                Op::General(GeneralOp::IterNext | GeneralOp::UnpackSequence, _) => {
-                    Some(f.arg(f.arg(v, 0), 0))
-                }
+                Op::General(
+                    GeneralOp::IterNext | GeneralOp::IterNextBy | GeneralOp::UnpackSequence,
+                    _,
+                ) => Some(f.arg(f.arg(v, 0), 0)),
                 _ => None,
             },
             _ => None,

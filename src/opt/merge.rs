@@ -72,7 +72,12 @@ fn check_branch(f: &mut Function, b: Block) -> bool {
     // At the end of a loop over an iterator there is no item.
     if matches!(
         f.op(cond),
-        Op::RangeNext | Op::IterMore | Op::General(GeneralOp::IterNext | GeneralOp::NextItems, _)
+        Op::RangeNext
+            | Op::IterMore
+            | Op::General(
+                GeneralOp::IterNext | GeneralOp::IterNextBy | GeneralOp::NextItems,
+                _
+            )
     ) {
         return false;
     }

@@ -135,6 +135,7 @@ fn helper_of(op: GeneralOp) -> Entry {
         G::GetIter => entry!(unpack::get_iter, 2),
         G::IterNext => entry!(unpack::iter_next, 3),
         G::GetterRaised => entry!(attributes::getter_raised, 3),
+        G::IterNextBy => entry!(unpack::iter_next_by, 4),
         G::NextItems => entry!(unpack::next_items, 5),
         G::EndIteration => entry!(unpack::end_iteration, 1),
         G::BuildTuple => entry!(build::build_tuple, 2),

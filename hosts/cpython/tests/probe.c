@@ -40,6 +40,7 @@ typedef struct _dictvalues Values;
 typedef struct { PyObject_HEAD PyObject *start, *stop, *step, *length; } Range;
 typedef struct { PyObject_HEAD Py_ssize_t index; PyObject *doc; } TupleGetter;
 typedef struct { PyObject_HEAD PyDictObject *di_dict; Py_ssize_t di_used, di_pos; PyObject *di_result; Py_ssize_t len; } DictIter;
+typedef struct { PyObject_HEAD Py_ssize_t it_index; PyListObject *it_seq; } ListReverseIter;
 typedef struct { PyObject_HEAD Py_ssize_t en_index; PyObject *en_sit, *en_result, *en_longindex, *one; } Enumerate;
 typedef struct { PyObject_HEAD Py_ssize_t tuplesize; PyObject *ittuple, *result; int strict; } Zip;
 typedef struct { Py_ssize_t ce_size; void *ce_extras[1]; } CodeExtra;
@@ -326,6 +327,8 @@ int main(void)
     O(dict_iter, USED, DictIter, di_used);
     O(dict_iter, POSITION, DictIter, di_pos);
     O(dict_iter, LEFT, DictIter, len);
+    O(list_reverse_iter, INDEX, ListReverseIter, it_index);
+    O(list_reverse_iter, SEQ, ListReverseIter, it_seq);
     O(enumerate, INDEX, Enumerate, en_index);
     O(enumerate, ITERATOR, Enumerate, en_sit);
     O(zip, ITERATORS, Zip, ittuple);

@@ -143,7 +143,12 @@ impl Builder<'_> {
                 Some(self.emit(Op::BoxInt, vec![raw], Type::LONG_EXACT)),
             )
         } else {
-            let more = self.general(G::IterNext, [0, 0], vec![iter], Type::CBOOL);
+            let more = match self.fast_next(instr, iter) {
+                Some((checked, id)) => {
+                    self.general(G::IterNextBy, [id, 0], vec![checked], Type::CBOOL)
+                }
+                None => self.general(G::IterNext, [0, 0], vec![iter], Type::CBOOL),
+            };
             let item = self.emit(Op::Output(0), vec![more], Type::OBJECT.opt());
             (more, Some(item))
         };
@@ -206,6 +211,25 @@ impl Builder<'_> {
         });
         self.end_iteration(instr, more, then, |_, iter| iter);
         true
+    }
+
+    /// The iterator of a loop, checked to be of the expected class, and the number of the host's
+    /// intrinsic that gives its next item.
+    fn fast_next(&mut self, instr: &Instr, iter: Value) -> Option<(Value, i64)> {
+        let [Expected { ty, .. }] = self.receiver_types(iter, instr)[..] else {
+            return None;
+        };
+        if !is_one_class(ty) {
+            return None;
+        }
+        let plan = self.world.operator(Operator::Next, &[ty]);
+        let OperatorPlan::NextBy { fast, assumptions } = plan else {
+            return None;
+        };
+        let checked = self.check_receiver(iter, ty);
+        self.f.rely_on(checked);
+        self.assume(assumptions);
+        Some((checked, i64::from(fast.id.as_u32())))
     }
 
     /// The type that is expected of the iterators of which an `enumerate` or `zip` consists, if a

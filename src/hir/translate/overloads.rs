@@ -57,6 +57,7 @@ impl Builder<'_> {
             | OperatorPlan::Operand { .. }
             | OperatorPlan::Forwards(_)
             | OperatorPlan::Iterator { .. }
+            | OperatorPlan::NextBy { .. }
             | OperatorPlan::NextItems { .. }
             | OperatorPlan::Items { .. } => false,
             OperatorPlan::Identity { assumptions } => {

@@ -212,7 +212,7 @@ impl Engine<'_> {
             G::Call | G::CallLent => self.call_general(v, args),
             G::GetIter => self.get_iter(v, &args[0]),
             G::RangeIter => Outcome::Value(Facts::any_object()),
-            G::IterNext => self.iter_next(v, &args[0]),
+            G::IterNext | G::IterNextBy => self.iter_next(v, &args[0]),
             G::NextItems => {
                 (0..imms[0] as u32).for_each(|k| self.output(k, Facts::MOST_GENERAL));
                 self.unknown(v, &args)

@@ -114,6 +114,7 @@ fn has_rule(op: G) -> bool {
             | G::MapAdd
             | G::GetIter
             | G::IterNext
+            | G::IterNextBy
             | G::NextItems
             | G::EndIteration
             | G::GetterRaised

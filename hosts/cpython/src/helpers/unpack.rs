@@ -91,6 +91,12 @@ pub unsafe extern "C" fn next_items(
     }
 }
 
+/// [`iter_next`] where an intrinsic could not give the item.
+pub unsafe extern "C" fn iter_next_by(thread: Thread, _fast: i64, iter: Obj, out: *mut Obj) -> i64 {
+    // SAFETY: as for `iter_next`.
+    unsafe { iter_next(thread, iter, out) }
+}
+
 pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> i64 {
     // SAFETY: the running thread, with the lock held, and a live operand; there is room for a
     // result.
@@ -117,10 +123,13 @@ pub unsafe extern "C" fn iter_next(thread: Thread, iter: Obj, out: *mut Obj) -> 
         generators::announce();
         // Others have no plan for a class.
         let class = Py_TYPE(iter);
-        let gives_tuples = class == &raw mut PyEnum_Type
+        let has_plan = class == &raw mut PyEnum_Type
             || class == &raw mut PyZip_Type
-            || class == &raw mut PyDictIterItem_Type;
-        if gives_tuples || PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 {
+            || class == &raw mut PyDictIterItem_Type
+            || class == &raw mut PyDictIterKey_Type
+            || class == &raw mut PyDictIterValue_Type
+            || class == &raw mut PyListRevIter_Type;
+        if has_plan || PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0 {
             sampling::count([iter]);
         }
         let Some(next) = (*Py_TYPE(iter)).tp_iternext else {

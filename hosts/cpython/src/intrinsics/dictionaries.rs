@@ -41,15 +41,27 @@ pub const STORE_INSTANCE_VALUE: &str = "store_instance_value";
 /// use; fails at the end, and for anything that is not simple, such as values that instances share
 /// keys for.
 pub const NEXT_ITEM: &str = "dict_next_item";
+/// `(iterator) -> key`: the same of an iterator of the keys.
+pub const NEXT_KEY: &str = "dict_next_key";
+/// `(iterator) -> value`: the same of an iterator of the values.
+pub const NEXT_VALUE: &str = "dict_next_value";
 
 const PTR: Ty = Ty::Ptr;
 const INT: Ty = Ty::I64;
 
 pub(super) fn define(set: &mut Set<'_>) {
     let (reads, writes) = (Effects::READS, Effects::WRITES);
-    set.add(NEXT_ITEM, &[PTR], &[PTR, PTR], writes, |b, p, _| {
-        next_item(b, p[0]);
-    });
+    for (name, gives) in [
+        (NEXT_ITEM, [true, true]),
+        (NEXT_KEY, [true, false]),
+        (NEXT_VALUE, [false, true]),
+    ] {
+        let results = [PTR, PTR];
+        let count = gives.iter().filter(|gives| **gives).count();
+        set.add(name, &[PTR], &results[..count], writes, |b, p, _| {
+            next_entry(b, p[0], gives);
+        });
+    }
     let params = [PTR, INT, PTR, PTR];
     set.add(CHECK_DICT_LACKS, &params, &[], reads, |b, p, context| {
         dict_lacks(b, p[0], p[1], p[2], p[3], context);
@@ -277,8 +289,9 @@ fn dict_lacks(
     b.ret(&[]);
 }
 
-/// The entry at the position of an iterator, if the dict has not changed its size.
-fn next_item(b: &mut Builder<'_>, iter: Value) {
+/// The key, the value or both of the entry at the position of an iterator, if the dict has not
+/// changed its size.
+fn next_entry(b: &mut Builder<'_>, iter: Value, gives: [bool; 2]) {
     let fail = b.cold_block();
     let go_if = |b: &mut Builder<'_>, cond: Value| {
         let go = b.block();
@@ -341,9 +354,10 @@ fn next_item(b: &mut Builder<'_>, iter: Value) {
     b.store(Width::I64, iter, dict_iter::POSITION, next);
     let fewer = b.op(Opcode::Isub, &[left, one]);
     b.store(Width::I64, iter, dict_iter::LEFT, fewer);
-    counts::take(b, key);
-    counts::take(b, value);
-    b.ret(&[key, value]);
+    let given = [key, value].into_iter().zip(gives);
+    let given: Vec<Value> = given.filter_map(|(v, is)| is.then_some(v)).collect();
+    given.iter().for_each(|v| counts::take(b, *v));
+    b.ret(&given);
     b.switch_to(fail);
     b.terminate(Term::Fail);
 }

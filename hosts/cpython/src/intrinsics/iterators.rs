@@ -4,7 +4,9 @@ use super::Set;
 use super::attributes::check;
 use super::containers::element;
 use super::numbers::int_unbox;
-use crate::abi::{counts, list, list_iter, object, range, range_iter, tuple, tuple_iter};
+use crate::abi::{
+    counts, list, list_iter, list_reverse_iter, object, range, range_iter, tuple, tuple_iter,
+};
 use cladonia::facts::Effects;
 use cladonia::host::names;
 use cladonia::lir::{Builder, IntCond, Opcode, Term, Value};
@@ -14,6 +16,8 @@ use cladonia::ll::{Ty, Width};
 pub const CHECK_NUMBER: &str = "check_number";
 /// `(object, place) -> number`: adds 1 to the number at the offset; returns the one of before.
 pub const COUNT_ON: &str = "count_on";
+/// `(iterator) -> item`: advances an iterator over a list from its end; fails when it has ended.
+pub const REVERSE_NEXT: &str = "list_reverse_next";
 /// `(object, place)`: the C int at the offset is 0.
 pub const CHECK_NO_FLAG: &str = "check_no_flag";
 
@@ -55,6 +59,35 @@ pub(super) fn define(set: &mut Set<'_>) {
             let next = b.op(Opcode::Iadd, &[number, one]);
             b.store(Width::I64, place, 0, next);
             b.ret(&[number]);
+        },
+    );
+    set.add(
+        REVERSE_NEXT,
+        &[Ty::Ptr],
+        &[Ty::Ptr],
+        Effects::WRITES,
+        |b, p, _| {
+            let (open, inside, fail) = (b.block(), b.block(), b.cold_block());
+            let items = b.load(Width::Ptr, p[0], list_reverse_iter::SEQ);
+            let none = b.is_null(items);
+            b.br(none, fail, &[], open, &[]);
+            b.switch_to(open);
+            let index = b.load(Width::I64, p[0], list_reverse_iter::INDEX);
+            let size = b.load(Width::I64, items, object::VAR_SIZE);
+            // Also false for -1.
+            let more = b.icmp(IntCond::Ult, index, size);
+            b.br(more, inside, &[], fail, &[]);
+            b.switch_to(inside);
+            let array = b.load(Width::Ptr, items, list::ITEMS);
+            let place = element(b, array, index);
+            let item = b.load(Width::Ptr, place, 0);
+            let one = b.iconst(1);
+            let before = b.op(Opcode::Isub, &[index, one]);
+            b.store(Width::I64, p[0], list_reverse_iter::INDEX, before);
+            counts::take(b, item);
+            b.ret(&[item]);
+            b.switch_to(fail);
+            b.terminate(Term::Fail);
         },
     );
     set.add(

@@ -149,6 +149,7 @@ impl CPythonWorld<'_> {
                 (Operator::StoreItem, &[a]) => (method(a, c"__setitem__")?, false, false),
                 (Operator::Negative, &[a]) => (method(a, c"__neg__")?, false, false),
                 (Operator::Invert, &[a]) => (method(a, c"__invert__")?, false, false),
+                (Operator::Next, &[a]) if is_immutable(a) => return self.plan_next(a),
                 (Operator::Next, &[a]) => (method(a, c"__next__")?, false, false),
                 (Operator::Call, &[a]) => {
                     if let Some(plan) = self.plan_partial(a) {
@@ -241,6 +242,21 @@ unsafe fn plan_iterator(class: *mut PyTypeObject) -> Option<OperatorPlan> {
 }
 
 impl CPythonWorld<'_> {
+    /// The next item of an iterator of a builtin class.
+    fn plan_next(&self, class: *mut PyTypeObject) -> Option<OperatorPlan> {
+        let ids = &self.ids;
+        let known = [
+            (&raw mut PyDictIterKey_Type, ids.dict_next_key),
+            (&raw mut PyDictIterValue_Type, ids.dict_next_value),
+            (&raw mut PyListRevIter_Type, ids.list_reverse_next),
+        ];
+        let (_, id) = known.into_iter().find(|(of, _)| *of == class)?;
+        Some(OperatorPlan::NextBy {
+            fast: call(id, &[]),
+            assumptions: Vec::new(),
+        })
+    }
+
     /// The next item of an iterator of a class whose items are tuples.
     ///
     /// # Safety

@@ -258,6 +258,8 @@ fn address(op: GeneralOp) -> usize {
         // This runtime has no classes with a `__next__` of their own.
         // This host's `World` never has a plan for a function that computes an attribute.
         G::GetterRaised => f!(|_f: F, _name: i64, _a: Obj| -> i64 { -1 }),
+        // This host's `World` never has a plan for an iterator.
+        G::IterNextBy => f!(|_t: T, _fast: i64, _iter: Obj, _out: *mut Obj| -> i64 { -1 }),
         G::NextItems => {
             f!(|_t: T, _count: i64, _fast: i64, _iter: Obj, _out: *mut Obj| -> i64 { -1 })
         }

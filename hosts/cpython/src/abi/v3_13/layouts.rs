@@ -333,6 +333,12 @@ layout! {
         LEFT = 48, "`len`, the number of entries that are left.";
     }
 
+    /// `listreviterobject`: the list is null at the end.
+    list_reverse_iter {
+        INDEX = 16, "`it_index`, of the next item.";
+        SEQ = 24, "`it_seq`.";
+    }
+
     /// `enumobject`.
     enumerate {
         INDEX = 16, "`en_index`.";
