@@ -102,8 +102,8 @@ impl HighLevelOp<'_, '_> {
         result
     }
 
-    /// The next item of an iterator, or the items in it, by an intrinsic, or where that fails by the
-    /// operation's helper.
+    /// The next item of an iterator, or the items in it, by an intrinsic, or where that fails by
+    /// the operation's helper.
     fn next_by(&mut self, op: GeneralOp, count: usize, id: i64, imms: &[i64]) -> lir::Value {
         let iter = self.object(0);
         let id = IntrinsicId::from_u32(id as u32);
