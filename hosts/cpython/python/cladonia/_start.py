@@ -122,6 +122,8 @@ def write_stats_at_exit(file):
     """Write `stats()` to `file` when this process ends; its children write theirs beside it, with
     their process id in the name."""
     import atexit
+    # At the end its classes and functions would bring the next garbage collection forward.
+    import json  # noqa: F401
 
     name = beside_names("CLADONIA_STATS", file)
     atexit.register(lambda: _write_stats(name(), os.getpid()))
@@ -161,8 +163,12 @@ def _with_pid_mark(file):
 
 
 def _write_stats(file, pid):
+    import gc
     import json
 
+    # What the program has left is collected when it would be without statistics.
+    collects = gc.isenabled()
+    gc.disable()
     report = {"pid": pid, "argv": getattr(sys, "argv", []), "available": cladonia.available(), **cladonia.stats()}
     try:
         with open(file, "w", encoding="utf-8") as out:
@@ -170,6 +176,9 @@ def _write_stats(file, pid):
             out.write("\n")
     except OSError as error:
         print(f"cladonia: the statistics can't be written: {error}", file=sys.stderr)
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _is_command_line():
