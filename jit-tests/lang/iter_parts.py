@@ -211,6 +211,65 @@ for _ in range(200):
 print(*result)
 
 
+# One iterator twice, and iterators that others advance.
+def grouped(xs, n):
+    found = []
+    for _ in range(n):
+        it = iter(xs)
+        found = []
+        for a, b in zip(it, it):
+            found.append((a, b))
+    return found
+
+
+def grouped_by_three(z):
+    found = []
+    for a, b, c in z:
+        found.append(a + b + c)
+    return found
+
+
+def shared(xs):
+    it = iter(xs)
+    found = []
+    for i, x in enumerate(it):
+        found.append((i, x, next(it, None)))
+    for x, y in zip(it, xs):
+        found.append((x, y))
+    it = iter(xs)
+    for x, y in zip(xs[:2], it):
+        found.append((x, y))
+    return found, list(it)
+
+
+for n in (1, 40, 300):
+    print(grouped([1, 2, 3, 4, 5], n), grouped((1, 2, 3), n), grouped([1], n), grouped([], n))
+for _ in range(300):
+    one = iter(range(8)), iter(list(range(8)))
+    result = [grouped_by_three(zip(it, it, it)) for it in one], shared(list(range(5)))
+    grouped_by_three(zip([1, 2], [3, 4], [5, 6]))
+print(result, grouped_by_three(zip(*[iter([1, 2, 3, 4])] * 3)))
+
+
+def tried_loop(xs, ys):
+    found = []
+    try:
+        for i, x in enumerate(xs):
+            found.append(i)
+            for a, b in zip(ys, xs):
+                found.append(a // b)
+    except ZeroDivisionError as e:
+        found.append(str(e))
+    except TypeError:
+        found.append("type")
+    return found
+
+
+for _ in range(200):
+    result = tried_loop([1, 2], [3, 4]), tried_loop([1, 0], [3, 4]), tried_loop(None, [1])
+print(result)
+
+
 # Types that the loop did not expect, and errors in its body.
 def mixed(xs, ys):
     total = 0

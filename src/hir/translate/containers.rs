@@ -9,6 +9,10 @@ use crate::hir::typing;
 use crate::hir::{Cmp, Op};
 use crate::types::Type;
 
+/// The most iterators that a loop over a `zip` advances itself: each must differ from each other
+/// one.
+const MOST_PARTS: usize = 4;
+
 impl Builder<'_> {
     /// A slice of `n` bounds with which the next instruction cuts a list, tuple or string
     /// (`xs[1:n]`): translates both as one, without the slice object. Returns false, and does
@@ -192,7 +196,8 @@ impl Builder<'_> {
         self.f.rely_on(checked);
         self.assume(assumptions);
         self.checks(checked, &guards);
-        if let (Some(parts), Some(inner)) = (parts, inner) {
+        let few = |parts: &Parts| parts.iterators.len() <= MOST_PARTS;
+        if let (Some(parts), Some(inner)) = (parts.filter(few), inner) {
             self.for_iter_of_parts(instr, checked, parts, inner);
             return true;
         }
@@ -236,7 +241,8 @@ impl Builder<'_> {
     /// loop over it can advance them: that of the arguments' iterators, otherwise that of lists.
     fn iterator_within(&self, iter: Value) -> Option<Type> {
         let is_inlined = self.inlined.is_some() && self.code.is_generator;
-        if is_inlined || self.avoids(Reason::Type) || self.avoids(Reason::Shape) {
+        let bets = [Reason::Type, Reason::Shape, Reason::Alias];
+        if is_inlined || bets.iter().any(|&bet| self.avoids(bet)) {
             return None;
         }
         let made = self.f.object_of(iter);
@@ -269,6 +275,16 @@ impl Builder<'_> {
                 .into_iter()
                 .fold(iter, |from, load| self.load_from(load, from, Type::OBJECT));
             iterators.push(self.guard_type(iterator, inner));
+        }
+        // In `zip(it, it)` the first item's end would be missed at the second one.
+        for (k, &other) in iterators.iter().enumerate() {
+            for &iterator in &iterators[..k] {
+                let state = self.state();
+                let same = self.emit(Op::Is, vec![iterator, other], Type::CBOOL);
+                let differ = self.emit(Op::BoolNot, vec![same], Type::CBOOL);
+                let check = Op::GuardTrue(Reason::Alias);
+                self.emit_with(check, vec![differ], Type::BOTTOM, Some(state));
+            }
         }
         let mut more = None;
         for &iterator in &iterators {
