@@ -373,7 +373,7 @@ class Compiling(unittest.TestCase):
             class Q(P):
                 def __init__(self): self.a, self.x = 1, 1
             class Any:
-                def __getattr__(self, name): return 1
+                def __getattribute__(self, name): return 1
             def one(items):
                 return sum([item.x for item in items])
             def two(items):

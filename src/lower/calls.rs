@@ -3,9 +3,8 @@
 use super::Lower;
 use super::hop::HighLevelOp;
 use super::shown::Shadows;
-use crate::bytecode::NO_INTRINSIC;
 use crate::facts::{IntrinsicCall, IntrinsicId};
-use crate::hir::{GeneralOp, Gives};
+use crate::hir::{GeneralOp, Gives, NO_INTRINSIC};
 use crate::host::names;
 use crate::lir::{self, IntCond, Signature};
 use crate::ll::{Ty, Width};
