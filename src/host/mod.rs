@@ -361,6 +361,11 @@ impl Host {
             .next()
     }
 
+    /// Returns true if this [partial](HostBuilder::partial) host has no helper of this name.
+    pub(crate) fn lacks(&self, name: &str) -> bool {
+        (self.helper_names.get(name)).is_none_or(|id| self.missing.contains_key(id))
+    }
+
     /// Returns true if the host has closed units: see [`RawEntry`]. A host with traced objects has
     /// none.
     pub fn has_closed_units(&self) -> bool {

@@ -25,7 +25,11 @@ impl HighLevelOp<'_, '_> {
             }
             GeneralOp::IterNextBy => return Some(self.next_by(op, 1, imms[0], &imms[..1])),
             GeneralOp::Binary if self.are_ints() => {
-                return self.general(GeneralOp::BinaryInts, imms);
+                // A faster form, without which a host works as well.
+                let ints = GeneralOp::BinaryInts;
+                if !self.lower.host.lacks(ints.info().name) {
+                    return self.general(ints, imms);
+                }
             }
             _ => {}
         }
