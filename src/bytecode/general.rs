@@ -131,6 +131,11 @@ general_ops! {
     Invert "invert" () 0 1 Object;
     /// `a[b]`.
     GetItem "get_item" () 0 2 Object;
+    /// The same, but an item that is missing in a dict (immediate 0), or in a list or tuple (1), is
+    /// null without an exception, if no user code had to run to find that.
+    FindItem "find_item" () 1 2 Object;
+    /// Whether an exception is pending.
+    IsRaised "is_raised" (thread safe quiet) 0 0 Bool;
     /// `a[b] = c`.
     SetItem "set_item" () 0 3 Nothing;
     /// `del a[b]`.

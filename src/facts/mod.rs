@@ -10,8 +10,8 @@ pub use snapshot::{Answer, Question, Recorder, Snapshot};
 pub use world::{
     AccessKind, AnyCode, Argument, AttrPlan, Binds, Builtin, Callee, Computed, FieldAccess,
     Forwarding, GetterArg, Global, Inlinee, InstanceAccess, IntrinsicCall, IntrinsicId, Kin,
-    LOCAL_WORDS, MOST_INLINED, NativeCall, Operator, OperatorPlan, Parameters, Parts, RawItems,
-    StorePlan, World,
+    LOCAL_WORDS, MOST_INLINED, Missing, NativeCall, Operator, OperatorPlan, Parameters, Parts,
+    RawItems, StorePlan, World,
 };
 
 use crate::types::{ClassHandle, ObjectHandle};

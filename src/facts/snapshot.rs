@@ -245,6 +245,7 @@ impl Answer {
                 return [*object].into_iter().chain(others).collect();
             }
             Answer::Callee(object, Callee::Class { init, .. }) => (*object, init.as_slice()),
+            Answer::Callee(object, Callee::Exception { bases, .. }) => (*object, bases),
             Answer::Callee(object, Callee::Tuple { params, .. }) => {
                 return [*object].into_iter().chain(params.objects()).collect();
             }
@@ -301,7 +302,8 @@ impl Answer {
                 _,
                 Callee::Function { assumptions, .. }
                 | Callee::Class { assumptions, .. }
-                | Callee::Tuple { assumptions, .. },
+                | Callee::Tuple { assumptions, .. }
+                | Callee::Exception { assumptions, .. },
             ) => assumptions,
             _ => &[],
         }

@@ -29,8 +29,8 @@
 use super::snapshot::{Answer, Snapshot};
 use super::{
     Assumption, AttrPlan, Binds, Builtin, Callee, Computed, FieldAccess, Forwarding, GetterArg,
-    Global, InstanceAccess, IntrinsicCall, IntrinsicId, Kin, NativeCall, Operator, OperatorPlan,
-    Parameters, Parts, RawEntry, RawItems, RawKind, RawSignature, StorePlan,
+    Global, InstanceAccess, IntrinsicCall, IntrinsicId, Kin, Missing, NativeCall, Operator,
+    OperatorPlan, Parameters, Parts, RawEntry, RawItems, RawKind, RawSignature, StorePlan,
 };
 use crate::types::{ClassHandle, Line, ObjectHandle, Parsed, Quoted, Scope, Type};
 use cranelift_entity::EntityRef;
@@ -508,6 +508,22 @@ impl Display for Callee {
                 write!(f, "class {class} make {make}")?;
                 if let Some(init) = init {
                     write!(f, " init {}", Type::from_object(*init))?;
+                }
+                write!(f, "{}", Each("assume", assumptions))
+            }
+            Callee::Exception {
+                bases,
+                is_plain,
+                missing,
+                assumptions,
+            } => {
+                let plain = if *is_plain { " plain" } else { "" };
+                write!(f, "exception{plain} bases {}", Objects(bases))?;
+                for missing in missing {
+                    f.write_str(match missing {
+                        Missing::Key => " catches_missing_key",
+                        Missing::Index => " catches_missing_index",
+                    })?;
                 }
                 write!(f, "{}", Each("assume", assumptions))
             }
@@ -1084,6 +1100,24 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
             assumptions: read_assumptions(line, scope)?,
         });
     }
+    if line.eat_word("exception") {
+        let is_plain = line.eat_word("plain");
+        line.expect("bases")?;
+        let bases = read_objects(line, scope)?;
+        let mut missing = Vec::new();
+        if line.eat_word("catches_missing_key") {
+            missing.push(Missing::Key);
+        }
+        if line.eat_word("catches_missing_index") {
+            missing.push(Missing::Index);
+        }
+        return Ok(Callee::Exception {
+            bases,
+            is_plain,
+            missing,
+            assumptions: read_assumptions(line, scope)?,
+        });
+    }
     if line.eat_word("tuple") {
         let class = read_class(line, scope)?;
         line.expect("make")?;
@@ -1099,7 +1133,7 @@ fn read_callee(line: &mut Line, scope: &Scope) -> Parsed<Callee> {
         });
     }
     if !line.eat_word("function") {
-        return line.expected("`function`, `class`, `tuple` or `builtin`");
+        return line.expected("`function`, `class`, `tuple`, `exception` or `builtin`");
     }
     let params = read_parameters(line, scope)?;
     line.expect("cell")?;

@@ -444,8 +444,29 @@ pub enum Callee {
         /// The facts to watch.
         assumptions: Vec<Assumption>,
     },
+    /// An exception class.
+    Exception {
+        /// The class and its bases: an `except` clause for one of them catches its instances.
+        bases: Vec<ObjectHandle>,
+        /// True if calling the class with arguments by position makes an instance of exactly this
+        /// class, and neither that nor deallocating the instance runs user code.
+        is_plain: bool,
+        /// The errors of missing items that a clause for the class catches.
+        missing: Vec<Missing>,
+        /// The facts to watch.
+        assumptions: Vec<Assumption>,
+    },
     /// A builtin.
     Builtin(Builtin),
+}
+
+/// The error of a subscript whose item is missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Missing {
+    /// `KeyError`, of a dict.
+    Key,
+    /// `IndexError`, of a sequence.
+    Index,
 }
 
 impl Callee {

@@ -48,7 +48,9 @@ mod validity;
 mod verify;
 
 /// Parts of HIR that bytecode defines.
-pub use crate::bytecode::{BinaryOp, FunctionAttribute, GeneralOp, Gives, NO_INTRINSIC, Pc, Reason};
+pub use crate::bytecode::{
+    BinaryOp, FunctionAttribute, GeneralOp, Gives, NO_INTRINSIC, Pc, Reason,
+};
 pub use balance::check_balance;
 pub use build::{Collected, MAX_INSTRS, Shown, Start, Unsupported, build};
 pub(crate) use build::{is_builtin_exact, is_of_moment};

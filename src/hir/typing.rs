@@ -77,7 +77,7 @@ pub fn general(op: G, imms: [i64; 2], args: &[Type]) -> Type {
             _ => object,
         },
         G::Invert if args[0] <= Type::LONG_EXACT => Type::LONG_EXACT,
-        G::GetItem if args[0] <= Type::UNICODE_EXACT => Type::UNICODE_EXACT,
+        G::GetItem | G::FindItem if args[0] <= Type::UNICODE_EXACT => Type::UNICODE_EXACT,
         G::GetSlice | G::GetExtendedSlice => match args[0] {
             a if a <= Type::LIST_EXACT => Type::LIST_EXACT,
             a if a <= Type::TUPLE_EXACT => Type::TUPLE_EXACT,

@@ -11,6 +11,7 @@ pub mod closed;
 mod cut;
 mod dce;
 mod ends;
+mod exceptions;
 mod headers;
 mod heap;
 mod held;

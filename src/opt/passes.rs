@@ -180,6 +180,8 @@ passes! {
     Paths = paths, optional, local, listed, needs [Numbered], gives [], then [Types Simplify];
     /// Copies slices of lists that are assigned to slices without a list between.
     Slices = slices, optional, local, listed, needs [Paired], gives [], then [Settle];
+    /// Leaves out exceptions that a handler of the function catches and drops unseen.
+    Exceptions = exceptions, optional, asks, listed, needs [Paired], gives [], then [Merge Types Simplify Settle];
     /// Speculates that dropped objects live on, or that user code does not see them go.
     Ends = ends, optional, local, listed, needs [Paired], gives [], then [Settle];
     /// Joins checks of bounds at constant places of one sequence.
@@ -274,6 +276,7 @@ const PIPELINE: &[Step] = {
         ),
         Settle,
         Run(Slices),
+        Run(Exceptions),
         // Mostly dropped references end facts about memory: there are as few as there will be.
         Run(Ends),
         // A fact about memory may prove that a drop runs no user code, which keeps other facts.

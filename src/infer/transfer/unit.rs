@@ -110,6 +110,7 @@ fn has_rule(op: G) -> bool {
             | G::Negative
             | G::Invert
             | G::GetItem
+            | G::FindItem
             | G::SetItem
             | G::MapAdd
             | G::GetIter

@@ -93,6 +93,12 @@ pub unsafe extern "C" fn catch(thread: Thread, add: i64) -> Obj {
     }
 }
 
+/// Whether an exception is pending.
+pub unsafe extern "C" fn is_raised(thread: Thread) -> i64 {
+    // SAFETY: the running thread.
+    unsafe { i64::from(!field::<Obj>(thread, abi::thread::CURRENT_EXCEPTION).is_null()) }
+}
+
 /// Adds the entry that [`catch`] put off, if there is one.
 pub unsafe extern "C" fn complete_traceback(thread: Thread) -> i64 {
     // SAFETY: the running thread.

@@ -141,6 +141,30 @@ pub unsafe extern "C" fn invert(a: Obj) -> Obj {
     }
 }
 
+/// Null without an exception for an item that is missing in a dict (`kind` 0) or in a list or tuple.
+pub unsafe extern "C" fn find_item(kind: i64, a: Obj, key: Obj) -> Obj {
+    // SAFETY: live operands; an exact list or tuple has the number of items that its size gives.
+    unsafe {
+        if kind == 0 {
+            if PyDict_CheckExact(a) != 0
+                && let Some(found) = look_up(a, key)
+            {
+                return Py_XNewRef(found);
+            }
+        } else if let Some(items) = items_of(a)
+            && let Some(index) = small_int(key)
+        {
+            let length = Py_SIZE(a);
+            let index = if index < 0 { index + length } else { index };
+            return match (0..length).contains(&index) {
+                true => Py_NewRef(*items.offset(index)),
+                false => ptr::null_mut(),
+            };
+        }
+        PyObject_GetItem(a, key)
+    }
+}
+
 pub unsafe extern "C" fn get_item(a: Obj, key: Obj) -> Obj {
     // SAFETY: live operands; an exact list, slice or bytes object has the fields of its class.
     unsafe {

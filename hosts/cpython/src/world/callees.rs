@@ -10,7 +10,7 @@ use crate::abi;
 use crate::capi::{_PyType_Lookup, Obj, field};
 use crate::objects;
 use cladonia::bytecode::{Code, Instr, Op};
-use cladonia::facts::Assumption;
+use cladonia::facts::{Assumption, Missing};
 use cladonia::host::{Builtin, Callee, Inlinee, Kin, MOST_INLINED, Parameters};
 use cladonia::types::ObjectHandle;
 use pyo3_ffi::*;
@@ -53,7 +53,8 @@ impl CPythonWorld<'_> {
                     Some(builtin) => Some(Callee::Builtin(builtin)),
                     None => self
                         .class_of_program(object.cast())
-                        .or_else(|| self.class_of_items(object.cast())),
+                        .or_else(|| self.class_of_items(object.cast()))
+                        .or_else(|| exception_class(object.cast())),
                 }
             } else if kind == &raw mut PyMethodDescr_Type {
                 method_descriptor(object).map(Callee::Builtin)
@@ -310,6 +311,57 @@ impl CPythonWorld<'_> {
             };
             Some((params, assumptions))
         }
+    }
+}
+
+/// An exception class whose class is `type`.
+///
+/// # Safety
+/// The lock is held; a live class.
+unsafe fn exception_class(class: *mut PyTypeObject) -> Option<Callee> {
+    // SAFETY: the caller's; the classes of builtin exceptions live as long as the process, and a
+    // class has a tuple of its bases, the first of which is itself.
+    unsafe {
+        if PyExceptionClass_Check(class.cast()) == 0 {
+            return None;
+        }
+        let is_of_program = PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE) != 0;
+        if is_of_program && !is_versioned(class) {
+            return None;
+        }
+        let mro = (*class).tp_mro;
+        let bases = (0..PyTuple_Size(mro)).map(|i| PyTuple_GetItem(mro, i));
+        let base = PyExc_BaseException.cast::<PyTypeObject>();
+        let inits = [
+            PyExc_BaseException,
+            PyExc_StopIteration,
+            PyExc_AttributeError,
+            PyExc_NameError,
+        ];
+        let init = (*class).tp_init.map(|f| f as usize);
+        let mut inits = inits
+            .map(|of| (*of.cast::<PyTypeObject>()).tp_init.map(|f| f as usize))
+            .into_iter();
+        let is_plain = (*class).tp_new.map(|f| f as usize) == (*base).tp_new.map(|f| f as usize)
+            && inits.any(|known| known == init)
+            && (*class).tp_finalize.is_none()
+            && (*class).tp_del.is_none();
+        let catches = |error: Obj| PyType_IsSubtype(error.cast(), class) != 0;
+        let missing = [
+            (PyExc_KeyError, Missing::Key),
+            (PyExc_IndexError, Missing::Index),
+        ];
+        let missing = missing.into_iter().filter(|(error, _)| catches(*error));
+        let handle = objects::class_handle(class);
+        Some(Callee::Exception {
+            bases: bases.map(|base| objects::object_handle(base)).collect(),
+            is_plain,
+            missing: missing.map(|(_, missing)| missing).collect(),
+            assumptions: is_of_program
+                .then_some(Assumption::ClassUnchanged(handle))
+                .into_iter()
+                .collect(),
+        })
     }
 }
 

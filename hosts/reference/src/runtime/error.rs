@@ -39,7 +39,7 @@ exceptions! {
 }
 
 /// The class of a name from the list above.
-fn class_named(name: &str) -> Ref {
+pub fn class_named(name: &str) -> Ref {
     rt().exceptions
         .borrow()
         .get(name)

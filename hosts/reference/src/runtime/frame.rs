@@ -132,6 +132,11 @@ impl Thread {
         owned(self.exception.replace(null_mut()))
     }
 
+    /// Returns true if an exception is pending.
+    pub fn is_raised(&self) -> bool {
+        !self.exception.get().is_null()
+    }
+
     /// Sets the pending exception (or none).
     pub fn set_exception(&self, exception: Option<Ref>) {
         drop(owned(self.exception.replace(raw(exception))));

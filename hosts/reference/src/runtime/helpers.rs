@@ -122,6 +122,22 @@ fn address(op: GeneralOp) -> usize {
         G::Negative => f!(|a: Obj| -> Obj { give(ops::negative(&see(a))) }),
         G::Invert => f!(|a: Obj| -> Obj { give(ops::invert(&see(a))) }),
         G::GetItem => f!(|a: Obj, b: Obj| -> Obj { give(ops::get_item(&see(a), &see(b))) }),
+        G::FindItem => f!(|kind: i64, a: Obj, b: Obj| -> Obj {
+            let (a, b) = (see(a), see(b));
+            // Their comparisons and the subscript run no user code.
+            let is_plain = matches!(b.kind(), heap::Kind::Int | heap::Kind::Str);
+            let error = match a.kind() {
+                heap::Kind::Dict if kind == 0 => Some(error::KEY),
+                heap::Kind::List | heap::Kind::Tuple if kind == 1 => Some(error::INDEX),
+                _ => None,
+            };
+            match (ops::get_item(&a, &b), error.filter(|_| is_plain)) {
+                (Err(Raised(raised)), Some(error)) if error::is_a(&raised, error) => {
+                    std::ptr::null_mut()
+                }
+                (result, _) => give(result),
+            }
+        }),
         G::SetItem => {
             f!(
                 |a: Obj, b: Obj, c: Obj| -> i64 {
@@ -380,6 +396,7 @@ fn address(op: GeneralOp) -> usize {
             drop(take_objects(array, n));
             give(names::no_templates())
         }),
+        G::IsRaised => f!(quiet |_t: T| -> i64 { rt().thread.is_raised().into() }),
         G::PushExcInfo => f!(quiet |_t: T, exception: Obj| -> Obj {
             let handled = Some(Ref::clone(&see(exception)));
             let before = rt().thread.replace_handled(handled);

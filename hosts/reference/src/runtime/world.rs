@@ -3,10 +3,11 @@
 use super::class::{Class, binds};
 use super::code::CodeData;
 use super::dict::Dict;
+use super::error;
 use super::heap::{Bool, Function, Instance, Kind, Native, Ref, Str};
 use super::{call, frame, intrinsics, ops, rt};
 use cladonia::bytecode::ConstValue;
-use cladonia::facts::Assumption;
+use cladonia::facts::{Assumption, Missing};
 use cladonia::host::{
     AttrPlan, Binds, Builtin, Callee, Global, Inlinee, IntrinsicCall, MOST_INLINED, Parameters,
     StorePlan, World,
@@ -157,6 +158,9 @@ impl World for ReferenceWorld {
                 assumptions: vec![Assumption::FunctionUnchanged(callee)],
             };
         }
+        if let Some(exception) = exception_class(&object) {
+            return exception;
+        }
         let builtin = match object.get::<Native>().map(|native| native.name) {
             Some("len") => Builtin::Len,
             Some("abs") => Builtin::Abs,
@@ -262,5 +266,38 @@ pub fn shape_names(object: &Ref) -> Vec<String> {
             .iter()
             .map(|name| name.to_string())
             .collect()
+    })
+}
+
+/// What is known of a class of exceptions.
+fn exception_class(object: &Ref) -> Option<Callee> {
+    let class = object.get::<Class>()?;
+    let base = &rt().classes.base_exception;
+    if !class.is_subclass(base) {
+        return None;
+    }
+    let base = base.get::<Class>()?;
+    let is_inherited = |name: &str| {
+        class.find(name).map(|found| found.as_ptr()) == base.find(name).map(|found| found.as_ptr())
+    };
+    let catches = |name: &str| {
+        let error = error::class_named(name);
+        error
+            .get::<Class>()
+            .is_some_and(|error| error.is_subclass(object))
+    };
+    let missing = [(error::KEY, Missing::Key), (error::INDEX, Missing::Index)];
+    let missing = missing.into_iter().filter(|(name, _)| catches(name));
+    Some(Callee::Exception {
+        bases: [object]
+            .into_iter()
+            .chain(&class.mro)
+            .map(|base| rt().handle_of(base))
+            .collect(),
+        is_plain: ["__init__", "__new__", "__del__"]
+            .into_iter()
+            .all(is_inherited),
+        missing: missing.map(|(_, missing)| missing).collect(),
+        assumptions: vec![Assumption::ClassUnchanged(class.handle)],
     })
 }
