@@ -207,7 +207,7 @@ impl Way {
                 .into_iter()
                 .collect();
             let stays = matches!(end.term, Term::Jump(_) | Term::Return(_));
-            if !stays || is_used_outside(f, &blocks, &copied) {
+            if !stays || is_used_behind(f, &blocks, &copied) {
                 return None;
             }
         }
@@ -239,11 +239,18 @@ fn reaches(f: &Function, without: Block, target: Block) -> bool {
     false
 }
 
-/// Returns true if another block than these uses one of the values, or an exit in it names one.
-fn is_used_outside(f: &Function, blocks: &[Block], values: &FxHashSet<Value>) -> bool {
+/// Returns true if code behind the last one of a path's blocks uses one of the path's values, or an
+/// exit in it names one.
+fn is_used_behind(f: &Function, path: &[Block], values: &FxHashSet<Value>) -> bool {
     let is_one = |v: &Value| values.contains(&f.resolve(*v));
-    let others = f.order.iter().filter(|b| !blocks.contains(b));
-    let mut others = others.map(|b| &f.blocks[*b]);
+    let mut behind = FxHashSet::default();
+    let mut work = path.last().copied().into_iter().collect::<Vec<_>>();
+    while let Some(b) = work.pop() {
+        let next = f.blocks[b].term.edges().into_iter().map(|edge| edge.block);
+        // The path itself defines the values again.
+        work.extend(next.filter(|b| !path.contains(b) && behind.insert(*b)));
+    }
+    let mut others = behind.iter().map(|b| &f.blocks[*b]);
     others.any(|data| {
         let uses = |v: &Value| {
             let inst = &f.insts[*v];
@@ -364,10 +371,11 @@ impl Walk<'_> {
     /// Returns true if dropping a reference to an object runs no user code where the path starts:
     /// of its class nothing does, or the reference was taken just before.
     fn is_kept(&self, object: Value) -> bool {
-        let (f, object) = (self.f, self.f.object_of(self.known(object)));
-        if drops_quietly(f.ty(object)) || !f.drop_runs_host_code(object) {
+        let (f, object) = (self.f, self.known(object));
+        if drops_quietly(f.known_type(object)) || !f.drop_runs_host_code(object) {
             return true;
         }
+        let object = f.object_of(object);
         let insts = &f.blocks[self.way.from].insts;
         let at = insts.iter().rev();
         let mut at = at.skip_while(|v| **v != self.way.start.maker).skip(1);
@@ -442,7 +450,7 @@ impl Walk<'_> {
                     |w: &Value| *f.op(*w) == Op::Incref && f.object_of(f.arg(*w, 0)) == object;
                 let is_kept =
                     self.way.after.iter().any(taken) || !self.stores && self.is_kept(object);
-                if !is_kept && f.drop_runs_host_code(object) {
+                if !is_kept && f.may_run_host_code(v) {
                     return None;
                 }
                 self.way.after.push(v);

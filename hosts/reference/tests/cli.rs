@@ -275,7 +275,7 @@ fn after_and_diff_show_the_changes_of_a_pass() {
 #[test]
 fn an_unknown_pass_and_an_idle_one_have_different_errors() {
     let passes = "`lifetimes`, `simplify`, `types`, `split`, `specialise`, `inline`, `virtuals`, `merge`, `headers`, `unbox`, `heap`, \
-                  `cut`, `refcounts`, `held`, `checks`, `memory`, `number`, `paths`, `slices`, `ends`, `bounds`, \
+                  `cut`, `refcounts`, `held`, `checks`, `memory`, `number`, `paths`, `slices`, `exceptions`, `ends`, `bounds`, \
                   `sequences`, `ranges`, `preload`, `reuse`, `dce`, `tracebacks`";
     assert_eq!(
         complaint(&["hir", "-", "--after", "unroll"], PROGRAM),
