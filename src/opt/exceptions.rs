@@ -592,7 +592,8 @@ impl Way {
             copies.copy(v, None);
         }
         let (end, at) = self.end;
-        for v in copies.f.blocks[end].insts[at..].to_vec() {
+        let rest = copies.f.blocks[end].insts[at..].to_owned();
+        for v in rest {
             let state = copies.f.insts[v].state.map(|state| copies.state(state));
             copies.copy(v, state);
         }

@@ -9,7 +9,7 @@ import sys
 STAGES = ("bytecode", "hir", "selected", "lir", "clif", "asm")
 FORCE_EXIT_FORMS = "'none', 'count', 'first', 'seed:N' or 'one-by-one:K'"
 #: The compiler's passes that can be disabled.
-OPTIONAL_PASSES = ("types", "split", "inline", "virtuals", "headers", "heap", "held", "checks", "memory", "number", "paths", "slices", "ends", "bounds", "sequences", "ranges", "preload", "reuse")
+OPTIONAL_PASSES = ("types", "split", "inline", "virtuals", "headers", "heap", "held", "checks", "memory", "number", "paths", "slices", "exceptions", "ends", "bounds", "sequences", "ranges", "preload", "reuse")
 LARGEST_THRESHOLD = 2**31 - 1
 MOST_COMPILE_THREADS = 64
 
