@@ -421,7 +421,7 @@ impl Walk<'_> {
                 self.way.truths.insert(v, !truth);
             }
             Op::Incref if has_exception => self.owners += 1,
-            Op::Decref if has_exception => self.owners -= 1,
+            Op::Decref if has_exception => self.owners = self.owners.checked_sub(1)?,
             // The slot is empty or has another object again before the path ends.
             Op::StoreSlot(_) if has_exception => {}
             _ => self.pass_other(v)?,
