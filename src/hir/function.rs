@@ -289,6 +289,19 @@ impl Term {
             _ => smallvec![],
         }
     }
+
+    /// Let `change` change every value that the terminator names.
+    pub fn change_values(&mut self, change: impl Fn(&mut Value)) {
+        match self {
+            Term::Branch { cond: v, .. } | Term::MayRaise { op: v, .. } | Term::Return(v) => {
+                change(v);
+            }
+            Term::Jump(_) | Term::Unreachable => {}
+        }
+        for edge in self.edges_mut() {
+            edge.args.iter_mut().for_each(&change);
+        }
+    }
 }
 
 /// The predecessors of each block: a row for each, with one entry an edge, in the order of the
@@ -488,6 +501,13 @@ impl Function {
         }
     }
 
+    /// Rely on a fact that the host watches.
+    pub fn assume(&mut self, assumption: Assumption) {
+        if !self.assumptions.contains(&assumption) {
+            self.assumptions.push(assumption);
+        }
+    }
+
     /// Keep the checks from which the type of `v` follows: a fact was derived from it that does not
     /// use `v`. An argument has no checks here, but may have some where the function is inlined.
     pub fn rely_on(&mut self, v: Value) {
@@ -643,14 +663,7 @@ impl Function {
                 block.term = Term::Jump(next.clone());
                 fewer_edges = true;
             }
-            match &mut block.term {
-                Term::Branch { cond, .. } => *cond = find(*cond),
-                Term::Return(v) => *v = find(*v),
-                _ => {}
-            }
-            for edge in block.term.edges_mut() {
-                edge.args.iter_mut().for_each(|a| *a = find(*a));
-            }
+            block.term.change_values(|v| *v = find(*v));
         }
         self.relied_on.iter_mut().for_each(|v| *v = find(*v));
         self.relied_on_once();

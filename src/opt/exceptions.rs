@@ -67,8 +67,6 @@ struct Start {
     /// The instruction that makes it.
     maker: Value,
     raised: Raised,
-    /// The state to which exits of the path go: before the instruction.
-    state: FrameState,
     /// The block in which the path begins.
     block: Block,
     /// True if the instruction returns the exception, and another one raises it.
@@ -83,7 +81,6 @@ impl Start {
             return None;
         };
         let maker = f.resolve(*op);
-        let state = f.states[f.inst(maker).state?].clone();
         let Op::General(op, imms) = *f.op(maker) else {
             return None;
         };
@@ -111,20 +108,27 @@ impl Start {
             }
             _ => return None,
         };
-        let state = match is_call {
-            // The state of a call is without the operands that it consumes.
-            true => f.blocks[block].entry_state.clone(),
-            false => state,
-        };
         let starts = raised.into_iter().map(|raised| Start {
             maker,
             raised,
-            state: state.clone(),
             block,
             is_call,
             assumptions: assumptions.clone(),
         });
         Some(starts.collect())
+    }
+
+    fn is_missing(&self) -> bool {
+        matches!(self.raised, Raised::Missing(_))
+    }
+
+    /// The state to which exits of the path go: before the instruction.
+    fn state<'a>(&self, f: &'a Function) -> Option<&'a FrameState> {
+        match self.is_call {
+            // The state of a call is without the operands that it consumes.
+            true => Some(&f.blocks[self.block].entry_state),
+            false => f.inst(self.maker).state.map(|state| &f.states[state]),
+        }
     }
 }
 
@@ -193,9 +197,10 @@ impl Way {
             return None;
         }
         // The speculation that failed where the path starts may have been any of those on it.
+        let pc = way.start.state(f)?.pc;
         let failed = |v: &Value| {
             let reason = f.op(*v).exit_reason();
-            reason.is_some_and(|reason| cx.avoid.contains(&(way.start.state.pc, reason)))
+            reason.is_some_and(|reason| cx.avoid.contains(&(pc, reason)))
         };
         if way.before.iter().any(failed) {
             return None;
@@ -212,12 +217,6 @@ impl Way {
             }
         }
         Some(way)
-    }
-}
-
-impl Start {
-    fn is_missing(&self) -> bool {
-        matches!(self.raised, Raised::Missing(_))
     }
 }
 
@@ -239,10 +238,8 @@ fn reaches(f: &Function, without: Block, target: Block) -> bool {
     false
 }
 
-/// Returns true if code behind the last one of a path's blocks uses one of the path's values, or an
-/// exit in it names one.
+/// Returns true if code behind the last one of a path's blocks names one of the path's values.
 fn is_used_behind(f: &Function, path: &[Block], values: &FxHashSet<Value>) -> bool {
-    let is_one = |v: &Value| values.contains(&f.resolve(*v));
     let mut behind = FxHashSet::default();
     let mut work = path.last().copied().into_iter().collect::<Vec<_>>();
     while let Some(b) = work.pop() {
@@ -250,24 +247,8 @@ fn is_used_behind(f: &Function, path: &[Block], values: &FxHashSet<Value>) -> bo
         // The path itself defines the values again.
         work.extend(next.filter(|b| !path.contains(b) && behind.insert(*b)));
     }
-    let mut others = behind.iter().map(|b| &f.blocks[*b]);
-    others.any(|data| {
-        let uses = |v: &Value| {
-            let inst = &f.insts[*v];
-            let state = inst.state.map(|state| &f.states[state]);
-            inst.args.iter().any(is_one) || state.is_some_and(|s| s.values().any(|v| is_one(&v)))
-        };
-        let ends = match &data.term {
-            Term::Return(v) => is_one(v),
-            Term::Branch { cond, .. } => is_one(cond),
-            _ => false,
-        };
-        let mut passed = data.term.edges().into_iter().flat_map(|edge| &edge.args);
-        ends || passed.any(is_one)
-            || data.insts.iter().any(uses)
-            || data.out_locals.iter().any(is_one)
-            || data.entry_state.values().any(|v| is_one(&v))
-    })
+    let mut named = behind.iter().flat_map(|b| f.named_in(*b));
+    named.any(|v| values.contains(&f.resolve(v)))
 }
 
 /// The walk along a path.
@@ -377,9 +358,9 @@ impl Walk<'_> {
         }
         let object = f.object_of(object);
         let insts = &f.blocks[self.way.from].insts;
-        let at = insts.iter().rev();
-        let mut at = at.skip_while(|v| **v != self.way.start.maker).skip(1);
-        at.by_ref()
+        // The maker is the last instruction.
+        let before = insts.iter().rev().skip(1);
+        before
             .take_while(|v| {
                 let op = f.op(**v);
                 *op == Op::Incref
@@ -545,23 +526,13 @@ impl Copies<'_> {
         self.states.insert(id, copy);
         copy
     }
-
-    fn edge(&self, edge: &Edge) -> Edge {
-        let args = edge.args.iter().map(|a| self.value(*a)).collect();
-        Edge {
-            block: edge.block,
-            args,
-        }
-    }
 }
 
 impl Way {
     /// Lets control take the path.
     fn take(self, f: &mut Function) {
         for assumption in &self.start.assumptions {
-            if !f.assumptions.contains(assumption) {
-                f.assumptions.push(assumption.clone());
-            }
+            f.assume(assumption.clone());
         }
         let maker = self.start.maker;
         let pc = f.insts[maker].pc;
@@ -569,7 +540,8 @@ impl Way {
             true => consumed(f, maker),
             false => Vec::new(),
         };
-        let state = f.states.push(self.start.state.clone());
+        let state = self.start.state(f).expect("a path has a state").clone();
+        let state = f.states.push(state);
         let mut copies = Copies {
             f,
             values: self.passed.clone(),
@@ -598,21 +570,8 @@ impl Way {
             copies.copy(v, state);
         }
         let data = copies.f.blocks[end].clone();
-        let term = match &data.term {
-            Term::Jump(to) => Term::Jump(copies.edge(to)),
-            Term::Branch { cond, then, els } => Term::Branch {
-                cond: copies.value(*cond),
-                then: copies.edge(then),
-                els: copies.edge(els),
-            },
-            Term::MayRaise { op, next, raised } => Term::MayRaise {
-                op: copies.value(*op),
-                next: copies.edge(next),
-                raised: copies.edge(raised),
-            },
-            Term::Return(v) => Term::Return(copies.value(*v)),
-            Term::Unreachable => Term::Unreachable,
-        };
+        let mut term = data.term.clone();
+        term.change_values(|v| *v = copies.value(*v));
         let mut out_locals = data.out_locals.clone();
         out_locals.iter_mut().for_each(|v| *v = copies.value(*v));
         let Copies { values, insts, .. } = copies;

@@ -59,8 +59,8 @@ pub fn run(f: &mut Function, cx: &Context<'_>) -> bool {
         }
         f.blocks[b].insts = kept;
     }
-    if changed && !f.assumptions.contains(&Assumption::ObjectsPrivate) {
-        f.assumptions.push(Assumption::ObjectsPrivate);
+    if changed {
+        f.assume(Assumption::ObjectsPrivate);
     }
     changed
 }

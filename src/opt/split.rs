@@ -8,8 +8,8 @@
 use super::Context;
 use crate::bytecode::GeneralOp;
 use crate::hir::{
-    Block, BlockData, Edge, Function, Inst, Op, Passed, Proved, StateId, Term, Value,
-    drops_quietly, general_type, is_builtin_exact,
+    Block, BlockData, Function, Inst, Op, Passed, Proved, StateId, Term, Value, drops_quietly,
+    general_type, is_builtin_exact,
 };
 use crate::infer::paths::{Disagreement, Fact, Finding, Subjects, find};
 use crate::types::Type;
@@ -331,38 +331,17 @@ fn copy_region(f: &mut Function, region: &[Block]) -> FxHashMap<Block, Block> {
                 *v = *copy;
             }
         };
-        let edge = |edge: &Edge| {
-            let mut args = edge.args.clone();
-            args.iter_mut().for_each(value);
-            let block = blocks.get(&edge.block).copied().unwrap_or(edge.block);
-            Edge { block, args }
-        };
         let mut data = f.blocks[b].clone();
         data.params.iter_mut().for_each(|(p, _)| value(p));
         data.insts.iter_mut().for_each(value);
         data.entry_state.change_values(value);
         data.out_locals.iter_mut().for_each(value);
-        data.term = match &data.term {
-            Term::Jump(to) => Term::Jump(edge(to)),
-            Term::Branch { cond, then, els } => {
-                let mut cond = *cond;
-                value(&mut cond);
-                let (then, els) = (edge(then), edge(els));
-                Term::Branch { cond, then, els }
+        data.term.change_values(value);
+        for edge in data.term.edges_mut() {
+            if let Some(copy) = blocks.get(&edge.block) {
+                edge.block = *copy;
             }
-            Term::MayRaise { op, next, raised } => {
-                let mut op = *op;
-                value(&mut op);
-                let (next, raised) = (edge(next), edge(raised));
-                Term::MayRaise { op, next, raised }
-            }
-            Term::Return(v) => {
-                let mut v = *v;
-                value(&mut v);
-                Term::Return(v)
-            }
-            Term::Unreachable => Term::Unreachable,
-        };
+        }
         let copies: Vec<Value> = data
             .params
             .iter()

@@ -144,10 +144,8 @@ impl Builder<'_> {
     }
 
     pub(super) fn assume(&mut self, assumptions: Vec<Assumption>) {
-        for a in assumptions {
-            if !self.f.assumptions.contains(&a) {
-                self.f.assumptions.push(a);
-            }
+        for assumption in assumptions {
+            self.f.assume(assumption);
         }
     }
 

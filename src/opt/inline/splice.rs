@@ -40,9 +40,7 @@ pub(super) fn splice(f: &mut Function, plan: Plan) {
 /// The function relies on what the inlined body relies on; its blocks get their order.
 pub(super) fn adopt(f: &mut Function, plan: &Plan) {
     for assumption in &plan.body.assumptions {
-        if !f.assumptions.contains(assumption) {
-            f.assumptions.push(assumption.clone());
-        }
+        f.assume(assumption.clone());
     }
     let start = f.entry();
     f.compute_order(start);

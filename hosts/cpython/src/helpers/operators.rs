@@ -154,12 +154,8 @@ pub unsafe extern "C" fn find_item(kind: i64, a: Obj, key: Obj) -> Obj {
         } else if let Some(items) = items_of(a)
             && let Some(index) = small_int(key)
         {
-            let length = Py_SIZE(a);
-            let index = if index < 0 { index + length } else { index };
-            return match (0..length).contains(&index) {
-                true => Py_NewRef(*items.offset(index)),
-                false => ptr::null_mut(),
-            };
+            let place = place_in(a, index);
+            return place.map_or(ptr::null_mut(), |place| Py_NewRef(*items.offset(place)));
         }
         PyObject_GetItem(a, key)
     }
@@ -196,13 +192,22 @@ pub unsafe extern "C" fn get_item(a: Obj, key: Obj) -> Obj {
 unsafe fn byte_at(bytes: Obj, key: Obj) -> Option<u8> {
     // SAFETY: the caller's: a live bytes object and a live key; the index is inside.
     unsafe {
-        let mut index = small_int(key)?;
-        if index < 0 {
-            index += Py_SIZE(bytes);
-        }
-        let inside = (0..Py_SIZE(bytes)).contains(&index);
-        inside.then(|| field(bytes, crate::abi::bytes::DATA + index as i32))
+        let place = place_in(bytes, small_int(key)?)?;
+        Some(field(bytes, crate::abi::bytes::DATA + place as i32))
     }
+}
+
+/// The place of an index in a sequence, counted from the end if it is negative; none if it is
+/// outside.
+///
+/// # Safety
+/// The lock is held; a live object of variable size.
+#[inline]
+unsafe fn place_in(sequence: Obj, index: Py_ssize_t) -> Option<Py_ssize_t> {
+    // SAFETY: the caller's.
+    let length = unsafe { Py_SIZE(sequence) };
+    let place = if index < 0 { index + length } else { index };
+    (0..length).contains(&place).then_some(place)
 }
 
 pub unsafe extern "C" fn set_item(a: Obj, key: Obj, value: Obj) -> i64 {

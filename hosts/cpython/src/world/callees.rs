@@ -314,13 +314,13 @@ impl CPythonWorld<'_> {
     }
 }
 
-/// An exception class whose class is `type`.
+/// The facts about a class whose metaclass is `type`, if it derives from `BaseException`.
 ///
 /// # Safety
 /// The lock is held; a live class.
 unsafe fn exception_class(class: *mut PyTypeObject) -> Option<Callee> {
-    // SAFETY: the caller's; the classes of builtin exceptions live as long as the process, and a
-    // class has a tuple of its bases, the first of which is itself.
+    // SAFETY: the caller's; the classes of builtin exceptions live as long as the process, and the
+    // `__mro__` of a class is a tuple.
     unsafe {
         if PyExceptionClass_Check(class.cast()) == 0 {
             return None;

@@ -269,7 +269,8 @@ pub fn shape_names(object: &Ref) -> Vec<String> {
     })
 }
 
-/// What is known of a class of exceptions.
+/// The facts about a class, if it derives from `BaseException`: for example, that an `except`
+/// clause for `LookupError` catches `KeyError` and `IndexError`.
 fn exception_class(object: &Ref) -> Option<Callee> {
     let class = object.get::<Class>()?;
     let base = &rt().classes.base_exception;
